@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 MAX_MESSAGE_CHARS = 1000
-# Control characters except the tab; line separators of Unicode, and marks of writing direction.
-_CONTROLS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+# Control characters except the tab, also as bytes that are no UTF-8; line separators of Unicode,
+# and marks of writing direction.
+_CONTROLS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udc9f]")
 
 
 def printable(text: str) -> str:
@@ -31,6 +32,11 @@ def message(text: str) -> str:
 def escaped_line(text: str) -> str:
     """`text` as one line of a log: control characters as `\\\\x1b`, all else as it is."""
     return _CONTROLS.sub(lambda found: _escaped(found[0]), text)
+
+
+def escaped_lines(text: str) -> str:
+    """`text` of several lines, each as `escaped_line` has it."""
+    return "\n".join(map(escaped_line, text.split("\n")))
 
 
 def _escaped(character: str) -> str:

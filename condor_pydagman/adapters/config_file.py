@@ -22,6 +22,7 @@ import htcondor2
 from condor_pydagman.adapters.descriptions import in_bindings
 from condor_pydagman.adapters.macros import OWN_MACRO, expanded
 from condor_pydagman.errors import ConfigError
+from condor_pydagman.printable import escaped_lines
 
 _OTHER_FILES = ("LOCAL_CONFIG_FILE", "LOCAL_CONFIG_DIR", "USER_CONFIG_FILE")
 _NO_OTHER_FILES = "".join(f"{name} =\n" for name in _OTHER_FILES)
@@ -96,7 +97,7 @@ def _settings(config_file: str, path: str, opened: str) -> dict[str, str]:
     if code or not text:
         raise ConfigError(_complaint(config_file, message))
     if message.strip():
-        print(message.strip(), file=sys.stderr)  # warnings
+        print(escaped_lines(message.strip()), file=sys.stderr)  # warnings
     return {str(name): str(value) for name, value in json.loads(text).items()}
 
 

@@ -1,9 +1,11 @@
 """Starts a process of this package that outlives the one that starts it.
 
 The new process is no child of the caller, and has a session of its own.  The schedd kills a job's
-process family with the job; it finds the members by their parents and by _CONDOR_ANCESTOR_
-variables, so these are left out of the environment.  It still has them until it runs its program:
-the caller, which may end next, waits for that.
+process family with the job.  condor_procd finds the members by their parents and by
+_CONDOR_ANCESTOR_ variables, so these are left out of the environment.  A process still has them
+until it runs its program: the caller, which may end next, waits for that.  If procd looks just
+then, that process is of the family for ever; so its program begins with a fork, and goes on in a
+child that procd has no reason to count.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ import os
 import sys
 from collections.abc import Sequence
 
+from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.vocabulary import SECRETS
 
 _ANCESTOR = "_CONDOR_ANCESTOR_"
+_LEAVE_FAMILY = "import os; os.fork() and os._exit(0)"
 
 
-def start(module: str, order: bytes, inherited: Sequence[int] = ()) -> None:
+def start(
+    module: str, order: bytes, inherited: Sequence[int] = (), errors: int | None = None
+) -> None:
     """Run `main` of a module in a new process; its output goes nowhere.
 
     `order` goes to its standard input, not to its command line, which other users can read.
@@ -28,6 +34,7 @@ def start(module: str, order: bytes, inherited: Sequence[int] = ()) -> None:
         module: full name.
         order: beyond 64 kB, what a pipe holds, the caller blocks until the process reads.
         inherited: descriptors that the process has as 3, 4, ...
+        errors: descriptor of its standard error; None for nowhere.
 
     Raises:
         OSError: no process can be started, or it has ended before it has read the order.
@@ -38,7 +45,7 @@ def start(module: str, order: bytes, inherited: Sequence[int] = ()) -> None:
         try:
             child = os.fork()
             if not child:
-                _become(module, read, tells, inherited)
+                _become(module, (read, errors), tells, inherited)
         finally:
             os.close(tells)
             os.close(read)  # so that writing fails, and does not block, if there is no process
@@ -48,16 +55,19 @@ def start(module: str, order: bytes, inherited: Sequence[int] = ()) -> None:
         pipe.write(order)
 
 
-def _become(module: str, order: int, tells: int, inherited: Sequence[int]) -> None:
+def _become(
+    module: str, streams: tuple[int, int | None], tells: int, inherited: Sequence[int]
+) -> None:
     """In the forked child: fork again, let the grandchild run the module, and exit."""
     try:
         os.setsid()
         if os.fork():
             os._exit(0)
         null = os.open(os.devnull, os.O_RDWR)
+        order, errors = streams
         os.dup2(order, 0)
         os.dup2(null, 1)
-        os.dup2(null, 2)
+        os.dup2(null if errors is None else errors, 2)
         first_free = 3 + len(inherited)
         tells = fcntl.fcntl(tells, fcntl.F_DUPFD_CLOEXEC, first_free)
         for place, fd in enumerate([_moved(fd, first_free) for fd in inherited], 3):
@@ -69,7 +79,7 @@ def _become(module: str, order: int, tells: int, inherited: Sequence[int]) -> No
             for name, value in os.environ.items()
             if name not in SECRETS and not name.startswith(_ANCESTOR)
         }
-        words = [sys.executable, "-c", _program(module)]
+        words = python_command(f"{_LEAVE_FAMILY}; from {module} import main; sys.exit(main())")
         os.execve(sys.executable, words, environment)  # noqa: S606  # a shell is not wanted
     finally:
         os._exit(1)
@@ -78,8 +88,3 @@ def _become(module: str, order: int, tells: int, inherited: Sequence[int]) -> No
 def _moved(fd: int, least: int) -> int:
     """A duplicate numbered `least` or higher, which dup2 to 3, 4, ... does not overwrite."""
     return fcntl.fcntl(fd, fcntl.F_DUPFD, least)
-
-
-def _program(module: str) -> str:
-    """The text for `python -c`; its sys.path keeps modules in the DAG's directory from loading."""
-    return f"import sys; sys.path[:] = {sys.path!r}; from {module} import main; sys.exit(main())"

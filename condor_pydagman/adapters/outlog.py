@@ -141,7 +141,8 @@ class OutLog:
             first, self._lost = not self._lost, self._lost + count
             if first:
                 with contextlib.suppress(OSError):  # it may be on the same full disk
-                    print(f"can't write {self.path}: {error.strerror}", file=sys.stderr, flush=True)
+                    path = escaped_line(self.path)
+                    print(f"can't write {path}: {error.strerror}", file=sys.stderr, flush=True)
             return
         if self._lost:
             lost, self._lost = self._lost, 0

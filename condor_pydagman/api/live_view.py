@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.api.run_glance import Glance
 from condor_pydagman.api.run_identity import RunIdentity
 
@@ -63,12 +64,8 @@ def display_of_kernel() -> Callable[..., Any] | None:
 
 
 def _started(run: RunIdentity, interval: float) -> subprocess.Popen[str]:
-    program = (
-        f"import sys; sys.path[:] = {sys.path!r};"
-        " from condor_pydagman.api.glance_process import main; sys.exit(main())"
-    )
     process = subprocess.Popen(  # noqa: S603  (a module of this package)
-        [sys.executable, "-c", program],
+        python_command("from condor_pydagman.api.glance_process import main; sys.exit(main())"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

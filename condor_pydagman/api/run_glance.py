@@ -13,6 +13,7 @@ from condor_pydagman.follow.overview import Overview
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.watched_dag import WatchedDag
+from condor_pydagman.printable import printable
 from condor_pydagman.report.glance_html import glance_html, run_chart
 from condor_pydagman.report.overview_text import plain
 
@@ -70,4 +71,4 @@ class Glance:
 
 def text_of(seen: Overview) -> str:
     """As `condor_pydagman watch --once` prints it."""
-    return "\n".join(map(plain, lines_of([seen], WIDTH)))
+    return "\n".join(printable(plain(line)) for line in lines_of([seen], WIDTH))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.sites_command import columns
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.printable import printable, size_text
+from condor_pydagman.printable import size_text
 from condor_pydagman.transfer.allocations import Known
 from condor_pydagman.transfer.dag_allocations import OwnAllocations
 from condor_pydagman.transfer.make_worker import configured_settings
@@ -61,7 +61,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _opened() -> OwnAllocations:
-    return OwnAllocations(configured_settings(), lambda text: print(printable(text)))
+    return OwnAllocations(configured_settings(), say)
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -75,11 +75,10 @@ def _list(arguments: argparse.Namespace) -> int:
         print(json.dumps([_fields(one) for one in known], indent=4))
         return 0
     if not known:
-        print("you have no allocations")
+        say("you have no allocations")
         return 0
     now = time.time()
-    for line in columns([_COLUMNS, *(_cells(one, now) for one in known)], left=_LEFT):
-        print(printable(line))
+    say(*columns([_COLUMNS, *(_cells(one, now) for one in known)], left=_LEFT))
     return 0
 
 
@@ -142,7 +141,7 @@ def _chosen(known: Sequence[Known], arguments: argparse.Namespace) -> list[Known
         known = [one for one in known if dag in one.dags]
     if not arguments.identity:
         if not known:
-            print("there is nothing to be released", file=sys.stderr)
+            say("there is nothing to be released", error=True)
         return list(known)
     found: list[Known] = []
     for identity in arguments.identity:

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from condor_pydagman.adapters.files import open_ordinary
+from condor_pydagman.cli.say import say
 from condor_pydagman.errors import FileError
 from condor_pydagman.monitor.file_facts import shown
-from condor_pydagman.printable import printable
 
 PIECE_BYTES = 1 << 20
 LAST_BYTES = 1 << 16  # of a file that is followed, from where it begins
@@ -53,7 +53,7 @@ class CopiedFiles:
         if file.problem:
             return False
         if heading and (data or is_new) and self._headed != file.path:
-            print(heading)
+            say(heading)
             self._headed = file.path
         if data:
             write(data)
@@ -86,11 +86,11 @@ class CopiedFile:
         try:
             return self._read()
         except FileNotFoundError:
-            self.problem = f"{_name(self.path)} is not there"
+            self.problem = f"{shown(self.path)} is not there"
         except FileError:
-            self.problem = f"{_name(self.path)} is not a regular file"
+            self.problem = f"{shown(self.path)} is not a regular file"
         except OSError as error:
-            self.problem = f"{_name(self.path)} can't be read: {error.strerror}"
+            self.problem = f"{shown(self.path)} can't be read: {error.strerror}"
         return b""
 
     def _read(self) -> bytes:
@@ -113,7 +113,7 @@ class CopiedFile:
         if b"\0" not in head or not sys.stdout.isatty():
             return False
         self.problem = (
-            f"{_name(self.path)} is no text ({size:,} bytes): send it into a file or a program, as"
+            f"{shown(self.path)} is no text ({size:,} bytes): send it into a file or a program, as"
             " with > FILE"
         )
         return True
@@ -121,10 +121,10 @@ class CopiedFile:
     def _begin(self, size: int) -> None:
         if self._near_end and size > LAST_BYTES:
             self._offset = size - LAST_BYTES
-            print(
-                f"condor_pydagman: {_name(self.path)} has {size:,} bytes: following its last"
+            say(
+                f"condor_pydagman: {shown(self.path)} has {size:,} bytes: following its last"
                 f" {LAST_BYTES:,}",
-                file=sys.stderr,
+                error=True,
             )
 
 
@@ -136,10 +136,6 @@ def write(data: bytes) -> None:
     sys.stdout.buffer.write(data)
 
 
-def _name(path: str) -> str:
-    return printable(shown(path))
-
-
 def _heading(path: str, jobs: Sequence[str]) -> str:
     which = jobs[0] if len(jobs) == 1 else f"{jobs[0]} and {len(jobs) - 1} more"
-    return f"==> {_name(path)} (job {which}) <=="
+    return f"==> {shown(path)} (job {which}) <=="

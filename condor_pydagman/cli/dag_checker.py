@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from condor_pydagman.cli.checker_options import USAGE, CheckerOptions, parse_checker
 from condor_pydagman.cli.usage import person_reads, usage
@@ -19,6 +19,7 @@ from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.statistics import Shape, count_arcs, shape
 from condor_pydagman.lint.lint_world import DiskWorld
 from condor_pydagman.lint.outline import Outline, read_outline
+from condor_pydagman.printable import escaped_lines
 from condor_pydagman.vocabulary import NodeKind
 
 NO_ISSUES, ISSUES, TOOL_FAILURE = 0, 1, 2
@@ -36,14 +37,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parse_checker(words)
     except UsageError as error:
-        print(error, file=sys.stderr)
+        _say(str(error), sys.stderr)
         # Programs that read standard error find what the stock tool writes there, and no more.
         if isinstance(error, UnknownOption) and error.near and person_reads(sys.stderr):
-            print(f"       Did you mean {error.near}?", file=sys.stderr)
-        print(usage(USAGE, "condor_dag_checker", given=bool(words)))
+            _say(f"       Did you mean {error.near}?", sys.stderr)
+        _say(usage(USAGE, "condor_dag_checker", given=bool(words)))
         return TOOL_FAILURE
     if options.help:
-        print(USAGE, end="")
+        _say(USAGE.rstrip("\n"))
         return NO_ISSUES
     if "lint" in options.given:
         from condor_pydagman.cli.lint_report import checked_world, run_lint
@@ -84,12 +85,12 @@ def _print_issues(file: str, outline: Outline, cycle: str) -> None:
         lines.append(f"{file}:0 Cycle detected: {cycle}")
     if lines:
         number = len(lines) + outline.lost
-        print(f"Detected {number} issue{'s' if number > 1 else ''} in {file}:")
+        _say(f"Detected {number} issue{'s' if number > 1 else ''} in {file}:")
         for line in lines:
-            print(f"\t* {line}")
+            _say(f"\t* {line}")
         if outline.lost:
-            print(f"\t* and {outline.lost} more")
-        print()
+            _say(f"\t* and {outline.lost} more")
+        _say("")
 
 
 def _line(issue: DagFileError) -> str:
@@ -100,10 +101,14 @@ def _line(issue: DagFileError) -> str:
 
 
 def _print_statistics(file: str, values: dict[str, Any]) -> None:
-    print(f"=== {file} statistics ===")
+    _say(f"=== {file} statistics ===")
     for key in sorted(values):
-        print(f"{key} = {_classad(values[key])}")
-    print()
+        _say(f"{key} = {_classad(values[key])}")
+    _say("")
+
+
+def _say(text: str, stream: TextIO | None = None) -> None:
+    print(escaped_lines(text), file=stream)
 
 
 def _classad(value: Any) -> str:

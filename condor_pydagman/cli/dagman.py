@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from condor_pydagman.daemon.sources import Signals
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import escaped_lines
 from condor_pydagman.vocabulary import EXIT_RESTART
 
 if TYPE_CHECKING:
@@ -279,12 +280,12 @@ def _exit_code_before_start(options: DagmanOptions) -> int:
 
 def _print(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):  # a full disk, or no standard output
-        print(text, flush=True)
+        print(escaped_lines(text), flush=True)
 
 
 def _print_error(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
-        print(text, file=sys.stderr, flush=True)
+        print(escaped_lines(text), file=sys.stderr, flush=True)
 
 
 def run_and_leave() -> NoReturn:

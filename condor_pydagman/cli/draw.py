@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.cli.output_file import write_output
+from condor_pydagman.cli.say import say
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.garbage import collection_off
@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         write_output(output, _WRITERS[suffix](picture))
     boxes = len(picture.sketch.boxes)
-    print(f"{output}: {number_of(len(dag), 'node')} in {boxes:,} box{'' if boxes == 1 else 'es'}")
+    say(f"{output}: {number_of(len(dag), 'node')} in {boxes:,} box{'' if boxes == 1 else 'es'}")
     return 0
 
 
@@ -155,10 +155,10 @@ def _states(dag: Dag, arguments: argparse.Namespace) -> States:
         return states
     states.apply_ads(dag, node_ads(_text(file, "node status file"), file))
     if states.unknown:
-        print(
+        say(
             f"condor_pydagman: {file} has {number_of(states.unknown, 'node')} that the DAG does"
             " not have; does it belong to another DAG, or to an older version of this one?",
-            file=sys.stderr,
+            error=True,
         )
     return states
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.files import living_holder, working_directory
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.cli.dry_run_commands import as_json, command_lines
+from condor_pydagman.cli.say import say
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
@@ -22,7 +23,7 @@ from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
-from condor_pydagman.printable import does, number_of, printable
+from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import MB, NodeKind, ScriptKind
 
 if TYPE_CHECKING:
@@ -148,14 +149,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_as_json(found, nodes=arguments.nodes)))
     else:
-        for line in (*_lines(found), *(_node_lines(found) if arguments.nodes else ())):
-            print(line)
+        say(*_lines(found), *(_node_lines(found) if arguments.nodes else ()))
         dag, ready = arguments.dag_files[0], "It can't run as it is."
         if found.sound:
             ready = f"To run it: {_run_command(dag, found, options)}"
-        print(f"Nothing was submitted. {ready}")
+        say(f"Nothing was submitted. {ready}")
         bundle = "-bundle " * options.bundle
-        print(f"To check it for mistakes: condor_dag_checker -lint {bundle}{dag}")
+        say(f"To check it for mistakes: condor_dag_checker -lint {bundle}{dag}")
     return 0 if found.sound else 1
 
 
@@ -297,7 +297,7 @@ def _lines(found: Outlook) -> Iterator[str]:
     dag, order = found.dag, found.order
     done = _done(found)
     kinds = f": {_kinds(dag)}" if len(dag) else ""
-    yield f"{' '.join(map(printable, found.files))}: {number_of(len(dag), 'node')}{kinds}"
+    yield f"{' '.join(found.files)}: {number_of(len(dag), 'node')}{kinds}"
     if found.running:
         yield "DAGMan is running it: condor_submit_dag would refuse it. See condor_pydagman watch"
     if found.rescue:
@@ -308,11 +308,11 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"{number_of(dag.gone, 'more node')} added earlier: done, and not listed here"
     choices = choices_of(dag)
     if choices:
-        chosen = printable("; ".join(map(str, choices)))
+        chosen = "; ".join(map(str, choices))
         yield f"{_are(_left_out(dag))} left out: CHOOSE {chosen}"
     yield from cache_outlook.told(dag, found.cached)
     yield from growth_outlook.told(dag, found.growth)
-    yield from (printable(one) for one in found.missing[:MAX_SHOWN])
+    yield from found.missing[:MAX_SHOWN]
     if len(found.missing) > MAX_SHOWN:
         yield f"and {len(found.missing) - MAX_SHOWN} more files that are missing"
     left = len(dag) - order.done
@@ -329,7 +329,7 @@ def _lines(found: Outlook) -> Iterator[str]:
     if order.widths:
         widest = number_of(max(order.widths), "node")
         yield f"Order: {number_of(len(order.widths), 'step')}, up to {widest} in parallel"
-        names = [printable(dag.names[node]) for node in order.first[:MAX_SHOWN]]
+        names = [dag.names[node] for node in order.first[:MAX_SHOWN]]
         more = f" and {len(order.first) - MAX_SHOWN} more" if len(order.first) > MAX_SHOWN else ""
         yield f"First: {', '.join(names)}{more}"
     yield from _extras(found)
@@ -337,8 +337,8 @@ def _lines(found: Outlook) -> Iterator[str]:
     if found.commands is not None:
         yield from command_lines(found.commands)
     for name, inner in found.inner.items():
-        yield f"Sub-DAG of node {printable(name)}:"
-        lines = [printable(inner)] if isinstance(inner, str) else _lines(inner)
+        yield f"Sub-DAG of node {name}:"
+        lines = [inner] if isinstance(inner, str) else _lines(inner)
         yield from (_INDENT + line for line in lines)
 
 
@@ -371,9 +371,9 @@ def _sub_dags(found: Outlook) -> str:
 
 def _job_lines(counts: Sequence[JobCount]) -> Iterator[str]:
     for count in sorted(counts, key=lambda count: not count.problem)[:MAX_SHOWN]:
-        what = f"{printable(count.name)}: {number_of(count.nodes, 'node')}"
+        what = f"{count.name}: {number_of(count.nodes, 'node')}"
         if count.problem:
-            yield f"{_INDENT}{what}, can't be read: {printable(count.problem)}"
+            yield f"{_INDENT}{what}, can't be read: {count.problem}"
         elif count.uncounted:
             yield f"{_INDENT}{what}, {count.uncounted}"
         else:
@@ -420,9 +420,9 @@ def _node_lines(found: Outlook) -> Iterator[str]:
         if dag.flags[node] & LEFT_OUT:
             what = "is left out"
         if node in found.cached:
-            why = printable(found.cached[node])
+            why = found.cached[node]
             what = f"would run: {why}" if why else "is done already: nothing has changed"
-        yield f"{printable(name)}: {what}"
+        yield f"{name}: {what}"
 
 
 def _bundles_as_json(found: BundleOutlook) -> dict[str, Any]:

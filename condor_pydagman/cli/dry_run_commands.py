@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.printable import number_of, printable
+from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import ScriptKind
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def command_lines(found: Sequence[NodeCommands]) -> Iterator[str]:
     yield "Commands:"
     for one in found:
         for line in _block(one):
-            yield _INDENT + printable(line)
+            yield _INDENT + line
 
 
 def _block(one: NodeCommands) -> Iterator[str]:

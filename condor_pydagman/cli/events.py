@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.dag_events import NAMES, DagEvent
@@ -111,7 +112,7 @@ def plan_of(found: FoundDag) -> Plan:
         return read_plan(found)
     except PydagmanError as error:
         message = f"the DAG can't be read, so states of nodes may be missing: {error}"
-        print(f"condor_pydagman: {message}", file=sys.stderr)
+        say(f"condor_pydagman: {message}", error=True)
         return unknown_plan()
 
 

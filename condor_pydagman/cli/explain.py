@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.cli.which_node import no_such_node
 from condor_pydagman.errors import FileError, PydagmanError
@@ -22,7 +23,6 @@ from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
-from condor_pydagman.printable import printable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -69,8 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(explanation.to_json(), indent=4))
     else:
         columns = shutil.get_terminal_size((100, 24)).columns
-        for line in text_of(explanation, max(MIN_WIDTH, min(columns, MAX_WIDTH))):
-            print(line)
+        say(*text_of(explanation, max(MIN_WIDTH, min(columns, MAX_WIDTH))))
     return int(explanation.is_wrong)
 
 
@@ -96,7 +95,7 @@ def text_of(explanation: Explanation, width: int) -> Iterator[str]:
     for number, finding in enumerate(explanation.findings, 1):
         yield ""
         mark = f"{number}. "
-        yield from _wrapped(mark + printable(finding.sentence), width, indent=len(mark))
+        yield from _wrapped(mark + finding.sentence, width, indent=len(mark))
         yield from _details(finding, width)
 
 
@@ -104,7 +103,7 @@ def _details(finding: Notice, width: int) -> Iterator[str]:
     for evidence in finding.evidence:
         yield from _evidence(evidence, width)
     for advice in finding.advice:
-        yield from _wrapped(f"   => {printable(advice)}", width, indent=6)
+        yield from _wrapped(f"   => {advice}", width, indent=6)
     for inner in finding.inner:
         yield ""
         yield from (f"   | {line}".rstrip() for line in text_of(inner, max(width - 5, MIN_WIDTH)))
@@ -113,7 +112,7 @@ def _details(finding: Notice, width: int) -> Iterator[str]:
 def _evidence(evidence: Evidence, width: int) -> Iterator[str]:
     when = f", {_when(evidence.time)}" if evidence.time else ""
     text = f": {evidence.text}" if evidence.text else ""
-    yield from _wrapped(f"   - {printable(evidence.source)}{when}{text}", width, indent=5)
+    yield from _wrapped(f"   - {evidence.source}{when}{text}", width, indent=5)
     yield from (f"       {line}" for line in evidence.lines)
 
 

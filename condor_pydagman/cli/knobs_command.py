@@ -8,11 +8,11 @@ import fnmatch
 import json
 import os
 import shutil
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.say import say
 from condor_pydagman.config import FORMER, Knob, effective_limit, knobs, read_one
 from condor_pydagman.config.knob import Value
 from condor_pydagman.errors import ConfigError, DagFileError, PydagmanError
@@ -112,13 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps([_as_json(row) for row in rows], indent=4))
     else:
         width = shutil.get_terminal_size((100, 24)).columns
-        for line in table(rows, max(width, 60)):
-            print(line)
-    for row in rows:
-        if row.error:
-            print(row.error, file=sys.stderr)
-    for line in unknown_knobs():
-        print(line, file=sys.stderr)
+        say(*table(rows, max(width, 60)))
+    say(*(row.error for row in rows if row.error), *unknown_knobs(), error=True)
     return int(any(row.error for row in rows))
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.sites_command import columns
 from condor_pydagman.features.shared_limits.configured import PLACES
 from condor_pydagman.features.shared_limits.listing import all_limits
 from condor_pydagman.features.shared_limits.overview import LimitRow
-from condor_pydagman.printable import printable
 from condor_pydagman.words import duration
 
 if TYPE_CHECKING:
@@ -46,14 +45,13 @@ def _list(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: they are defined wrongly, or the directory can't be read.
     """
-    found = all_limits(lambda text: print(printable(text), file=sys.stderr))
+    found = all_limits(lambda text: say(text, error=True))
     if arguments.json:
         print(json.dumps([_json(row) for row in found], indent=4))
         return 0
     if not found:
-        print(f"no limit is defined; limits are defined by {PLACES} (docs/limits.md)")
-    for line in dag_table(found, time.time()) if arguments.dags else table(found):
-        print(printable(line))
+        say(f"no limit is defined; limits are defined by {PLACES} (docs/limits.md)")
+    say(*(dag_table(found, time.time()) if arguments.dags else table(found)))
     return 0
 
 

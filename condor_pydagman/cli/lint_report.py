@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from condor_pydagman.cli.checker_options import CheckerOptions
+from condor_pydagman.cli.say import say
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.features import asked_by
@@ -38,8 +39,7 @@ def run_lint(options: CheckerOptions, world: World) -> int:
     if options.style == "json":
         print(as_json(options.files, findings))
     else:
-        for line in as_text(findings):
-            print(line)
+        say(*as_text(findings))
     bad = findings.total(Severity.ERROR)
     if options.strict:
         bad += findings.total(Severity.WARNING)

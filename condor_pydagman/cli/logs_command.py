@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.copied_file import CopiedFiles
 from condor_pydagman.cli.events import no_logs, plan_of
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_node import no_such_node
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import Dag
@@ -158,7 +159,7 @@ def _refuse_without_job(monitor: DagMonitor, name: str) -> None:
 
 def _say(text: str) -> None:
     sys.stdout.flush()
-    print(f"condor_pydagman: {text}", file=sys.stderr)
+    say(f"condor_pydagman: {text}", error=True)
 
 
 def _number(text: str) -> int:

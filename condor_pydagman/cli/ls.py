@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.say import say
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.features.shared_limits.listing import all_limits
 from condor_pydagman.features.shared_limits.overview import waits_for
@@ -91,12 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
             print(as_json(row))
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-        for line in _table(rows, time.time(), width):
-            print(line)
+        say(*_table(rows, time.time(), width))
     if problem:
-        print(
+        say(
             f"condor_pydagman: {problem.rstrip('.')}; showing only the DAGs of this directory",
-            file=sys.stderr,
+            error=True,
         )
     return 1 if problem else 0
 

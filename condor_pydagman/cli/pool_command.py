@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.say import say
 from condor_pydagman.pool import Pool
 from condor_pydagman.pool.personal import POOL_VARIABLE
 
@@ -80,22 +80,22 @@ def _positive(text: str) -> int:
 
 
 def _pool(arguments: argparse.Namespace) -> Pool:
-    return Pool(arguments.dir, say=lambda text: print(text, flush=True))
+    return Pool(arguments.dir, say=lambda text: say(text, flush=True))
 
 
 def _start(arguments: argparse.Namespace) -> int:
     pool = _pool(arguments)
     fresh = pool.start(arguments.timeout, arguments.slots, arguments.release)
-    print(f"the pool in {pool.directory} {'is up' if fresh else 'was up already'}")
+    say(f"the pool in {pool.directory} {'is up' if fresh else 'was up already'}")
     chosen = f"--dir {shlex.quote(arguments.dir)} " if arguments.dir else ""
-    print(f"use it with: condor_pydagman pool run {chosen}COMMAND")
+    say(f"use it with: condor_pydagman pool run {chosen}COMMAND")
     return 0
 
 
 def _stop(arguments: argparse.Namespace) -> int:
     pool = _pool(arguments)
     ran = pool.stop()
-    print(f"the pool in {pool.directory} {'is stopped' if ran else 'was not running'}")
+    say(f"the pool in {pool.directory} {'is stopped' if ran else 'was not running'}")
     return 0
 
 
@@ -103,13 +103,13 @@ def _status(arguments: argparse.Namespace) -> int:
     pool = _pool(arguments)
     status = pool.status()
     if not status.up:
-        print(f"the pool in {pool.directory} is {'not answering' if status.master else 'down'}")
+        say(f"the pool in {pool.directory} is {'not answering' if status.master else 'down'}")
         return 1
-    print(f"the pool in {pool.directory} is up (condor_master: process {status.master})")
+    say(f"the pool in {pool.directory} is up (condor_master: process {status.master})")
     for daemon, address in status.addresses.items():
-        print(f"{daemon}: {address}")
+        say(f"{daemon}: {address}")
     counts = ", ".join(f"{number} {state}" for state, number in sorted(status.jobs.items()))
-    print(f"jobs: {counts or 'none'}")
+    say(f"jobs: {counts or 'none'}")
     return 0
 
 
@@ -119,7 +119,7 @@ def _env(arguments: argparse.Namespace) -> int:
     for name in ("CONDOR_CONFIG", "PATH", POOL_VARIABLE):
         print(f"export {name}={shlex.quote(environment[name])}")
     if pool.identity.way:
-        print("As root, submit with: condor_pydagman pool run COMMAND", file=sys.stderr)
+        say("As root, submit with: condor_pydagman pool run COMMAND", error=True)
     return 0
 
 
@@ -133,5 +133,5 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         os.execvpe(wrapped[0], wrapped, environment)
     except OSError as error:
-        print(f"condor_pydagman: {command[0]}: {error.strerror}", file=sys.stderr)
+        say(f"condor_pydagman: {command[0]}: {error.strerror}", error=True)
         return 127 if isinstance(error, FileNotFoundError) else 126

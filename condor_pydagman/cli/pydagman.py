@@ -19,9 +19,9 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from condor_pydagman import __version__
+from condor_pydagman.cli.say import say
 from condor_pydagman.dagman_job.options import nearest, one_spelling
 from condor_pydagman.errors import PydagmanError, bindings_missing, is_about_bindings
-from condor_pydagman.printable import printable
 
 VERBOSE = "--verbose"
 _CHOICE = re.compile(
@@ -51,7 +51,8 @@ class Parser(argparse.ArgumentParser):
         """Print the message, the nearest word and where to read more; exit with 2."""
         lines = [f"{self.prog}: {self._plain(message)}"]
         lines.append(f"{self.prog} -help shows all options")
-        self.exit(2, "\n".join(lines) + "\n")
+        say(*lines, error=True)
+        self.exit(2)
 
     def _plain(self, message: str) -> str:
         choice = _CHOICE.match(message)
@@ -176,8 +177,7 @@ def _make_output_safe() -> None:
 
 
 def _failed(message: str) -> int:
-    lines = map(printable, message.split("\n"))
-    print("condor_pydagman: " + "\n".join(lines), file=sys.stderr)
+    say(*f"condor_pydagman: {message}".split("\n"), error=True)
     return 1
 
 
@@ -189,7 +189,7 @@ class _Version(argparse._VersionAction):
         self.nargs, self.metavar = "?", VERBOSE
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, value: Any, *rest: Any) -> None:
-        print(_all_versions() if value == VERBOSE else _own_version())
+        say(*(_all_versions() if value == VERBOSE else _own_version()).split("\n"))
         parser.exit()
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.failed_nodes import failures_by_kind
@@ -101,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     _write(output, _text(arguments, told))
     if output != "-":
         runs = f", {number_of(len(told.seen.runs), 'run')}" if told.seen is not None else ""
-        print(f"{output}: {number_of(len(told.last.nodes), 'node')}{runs}")
+        say(f"{output}: {number_of(len(told.last.nodes), 'node')}{runs}")
     return 0
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import read_text, rescue_numbers
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.apply_rescue import Saved, read_saved
@@ -19,7 +20,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import does, number_of, printable
+from condor_pydagman.printable import does, number_of
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -84,8 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_as_json(file, numbers, names)))
         return 0
-    for line in (*_lines(found, file, numbers, names), *_node_lines(file, names, arguments.nodes)):
-        print(line)
+    say(*_lines(found, file, numbers, names), *_node_lines(file, names, arguments.nodes))
     return 0
 
 
@@ -154,7 +154,7 @@ def _lines(
             yield f"{found.name} has changed since the rescue file was written"
     if file.failed:
         yield f"Failed: {_some(file.failed)}"
-    retries = [f"{printable(name)} {left}" for name, left in file.saved.retries.items()]
+    retries = [f"{name} {left}" for name, left in file.saved.retries.items()]
     if retries:
         yield f"Retries left: {', '.join(retries[:MAX_SHOWN])}{_more(retries)}"
     if found.state is DagState.SUCCEEDED and file.written < begin_of_last_run(found):
@@ -182,11 +182,11 @@ def _node_lines(file: RescueFile, names: Sequence[str] | None, wanted: bool) -> 
     done, failed = set(file.saved.done), set(file.failed)
     for name in names if names is not None else file.saved.done:
         what = "is done" if name in done else "failed" if name in failed else "would run"
-        yield f"{printable(name)}: {what}"
+        yield f"{name}: {what}"
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(map(printable, names[:MAX_SHOWN])) + _more(names)
+    return ", ".join(names[:MAX_SHOWN]) + _more(names)
 
 
 def _more(what: Any) -> str:

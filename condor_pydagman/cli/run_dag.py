@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.cli import submit_dag, watch
+from condor_pydagman.cli.say import say
 from condor_pydagman.dagman_job.options import (
     OPTIONS,
     Option,
@@ -21,7 +21,6 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
-from condor_pydagman.printable import printable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = parse_submit([*_words(arguments), *arguments.dag_files])
     dag, submitted = arguments.dag_files[0], time.time()
     cluster = _submit(options, dag)
-    print(f"{printable(dag)} is submitted; DAGMan is job {cluster}", file=sys.stderr, flush=True)
+    say(f"{dag} is submitted; DAGMan is job {cluster}", error=True, flush=True)
     try:
         found = find_dag(dag, ask=False)._replace(
             cluster=cluster, state=DagState.IDLE, exit_code=None, submitted=submitted

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import read_text
+from condor_pydagman.cli.say import say
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.name is None:
         for name, what in SCHEMAS.items():
-            print(f"{name:<8} {what}")
+            say(f"{name:<8} {what}")
     else:
         sys.stdout.write(schema_text(arguments.name))
     return 0

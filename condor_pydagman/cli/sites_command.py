@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.request_client import groups_of, steer
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.sites.adapters import ads as site_ads
@@ -88,9 +89,9 @@ def _check(directory: Path) -> int:
         raise FileError(f"{directory}: {error.strerror}") from None
     told = [line for site in sites for line in (*site.problems, *site.warnings)]
     for line in (*told, *lonely):
-        print("\n".join(map(printable, line.split("\n"))))
+        say(*line.split("\n"))
     wrong = sum(bool(site.problems) for site in sites)
-    print(f"{number_of(len(sites), 'site')}, {wrong} of them wrong")
+    say(f"{number_of(len(sites), 'site')}, {wrong} of them wrong")
     return int(wrong > 0)
 
 
@@ -277,9 +278,9 @@ def _rematch(arguments: argparse.Namespace) -> int:
     dag = running_dag(arguments.dag)
     answer = steer(dag, "rematch", group=arguments.group)
     for _, reason in answer.refused:
-        print(printable(f"refused: {reason}"))
+        say(f"refused: {reason}")
     if answer.done:
-        print(printable(f"group {arguments.group} is leaving its site"))
+        say(f"group {arguments.group} is leaving its site")
     return int(answer.refused_count > 0)
 
 
@@ -292,7 +293,7 @@ def _list(arguments: argparse.Namespace) -> int:
     now = time.time()
     found = site_overview.rows(
         site_ads.query(),
-        site_overview.all_claims(lookup("PYDAGMAN_SITES_DIR") or "", lambda text: print(text)),
+        site_overview.all_claims(lookup("PYDAGMAN_SITES_DIR") or "", say),
         site_overview.queued_jobs(),
         site_overview.failed_jobs(now),
         now,
@@ -301,9 +302,8 @@ def _list(arguments: argparse.Namespace) -> int:
         print(json.dumps([{**row._asdict(), "room": row.room} for row in found], indent=4))
         return 0
     if not found:
-        print("there are no sites; condor_pydagman sites monitor publishes them (docs/sites.md)")
-    for line in table(found):
-        print(printable(line))
+        say("there are no sites; condor_pydagman sites monitor publishes them (docs/sites.md)")
+    say(*table(found))
     return 0
 
 
@@ -318,15 +318,14 @@ def _groups(arguments: argparse.Namespace) -> int:
         print(json.dumps([group._asdict() for group in groups], indent=4))
         return 0
     if not groups:
-        print("the DAG has no groups of nodes (SITE_GROUP)")
+        say("the DAG has no groups of nodes (SITE_GROUP)")
         return 0
     rows = [_GROUP_COLUMNS]
     for group in groups:
         done = f"{group.done}/{group.total}"
         state = group.state.lower()
         rows.append((group.name, group.site or "-", state, str(group.round), done, group.reason))
-    for line in columns(rows, left=(0, 1, 2, 5)):
-        print(printable(line))
+    say(*columns(rows, left=(0, 1, 2, 5)))
     return 0
 
 

@@ -9,9 +9,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.features.feeder.report import feeder_text
-from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import STATE_WORDS
 
 if TYPE_CHECKING:
@@ -195,12 +195,12 @@ def _show(command: str, answer: SteeringAnswer, *, dry: bool) -> None:
         return
     would = "would be " if dry else ""
     nodes = "node" if answer.done == 1 else "nodes"
-    print(f"{answer.done} {nodes} {would}{_DONE[command]}{_with_descendants(answer)}")
+    say(f"{answer.done} {nodes} {would}{_DONE[command]}{_with_descendants(answer)}")
     for name, reason in answer.refused[:MAX_LISTED]:
-        print(printable(f"refused: {name}: {reason}"))
+        say(f"refused: {name}: {reason}")
     more = answer.refused_count - min(len(answer.refused), MAX_LISTED)
     if more > 0:
-        print(f"and {more} more")
+        say(f"and {more} more")
 
 
 def _with_descendants(answer: SteeringAnswer) -> str:
@@ -224,26 +224,25 @@ _DONE = {
 def _show_dag(command: str, answer: SteeringAnswer) -> None:
     fields = answer.fields
     if command == "names":
-        for name in fields["names"]:
-            print(printable(name))
+        say(*fields["names"])
         return
     if command == "add":
         would = "would be " if fields.get("dry") else ""
-        print(f"{answer.done} node{'' if answer.done == 1 else 's'} {would}added")
+        say(f"{answer.done} node{'' if answer.done == 1 else 's'} {would}added")
         return
     if command == "cancel-all":
-        print("the DAG is ending; DAGMan writes a rescue file with what is left")
+        say("the DAG is ending; DAGMan writes a rescue file with what is left")
         return
     if command == "info":
         for name in ("dag", "cluster", "pid", "program", "nodes"):
-            print(printable(f"{name}: {fields[name]}"))
-    print(f"halted: {'yes' if fields['halted'] else 'no'}")
+            say(f"{name}: {fields[name]}")
+    say(f"halted: {'yes' if fields['halted'] else 'no'}")
     limits = (f"{name} {value or 'no limit'}" for name, value in fields["limits"].items())
-    print(f"limits: {', '.join(limits)}")
-    print(f"priority: {fields['priority']}")
+    say(f"limits: {', '.join(limits)}")
+    say(f"priority: {fields['priority']}")
     if "feeder" in fields:
         shown = fields["feeder"]
         text = feeder_text(shown["state"], shown["feedings"], shown["nodes"], shown["error"])
-        print(f"feeder: {printable(text)}")
+        say(f"feeder: {text}")
     if fields.get("recorded") is False:
-        print("the schedd does not answer: if DAGMan restarts now, this change is lost")
+        say("the schedd does not answer: if DAGMan restarts now, this change is lost")

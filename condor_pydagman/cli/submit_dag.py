@@ -31,6 +31,7 @@ from condor_pydagman.errors import (
     bindings_missing,
     is_about_bindings,
 )
+from condor_pydagman.printable import escaped_lines
 
 if TYPE_CHECKING:
     from condor_pydagman.dagman_job.prepare_job import Prepared
@@ -202,7 +203,7 @@ def _print(text: str, stream: TextIO | None, *, flush: bool = False) -> None:
     """Print; as with stock, a full disk or a reader that has gone away stops nothing."""
     if stream is not None:  # closed by the caller
         with contextlib.suppress(OSError, ValueError):
-            print(text, file=stream, flush=flush)
+            print(escaped_lines(text), file=stream, flush=flush)
 
 
 def _drop_locale_of_python() -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.events import add_kind_option, is_wanted, no_logs
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dag_monitor import DagMonitor, follow
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(event: DagEvent) -> None:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.time))
-    print(f"{when}  {event_words(event)}")
+    say(f"{when}  {event_words(event)}")
 
 
 def _number(text: str) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
+from condor_pydagman.cli.say import say
 from condor_pydagman.data_requests.request_keys import read_checksum
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import is_several, read_requests
@@ -102,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         placements = _placements(arguments)
     except DagFileError as error:
-        print(error.detail(), file=sys.stderr)
+        say(*error.detail().split("\n"), error=True)
         return FaultKind.REQUEST.exit_code
     if arguments.clean:
         return _clean(placements, arguments, settings)
@@ -144,7 +145,7 @@ def _clean(
         except Fault as fault:
             if fault.kind is not FaultKind.MISSING:
                 kinds.add(fault.kind)
-                print(f"FAILED: {printable(masked_text(fault.reason))}", file=sys.stderr)
+                say(f"FAILED: {masked_text(fault.reason)}", error=True)
     if not kinds and not show.has_lines:
         show.say("there is nothing to be removed")
     return exit_code(kinds)
@@ -343,9 +344,8 @@ class _Show:
         with self._lock:
             if self._bar:
                 sys.stderr.write("\r\x1b[K")
-            lines = map(printable, masked_text(text).split("\n"))
             try:
-                print("\n".join(lines), file=sys.stderr, flush=True)
+                say(*masked_text(text).split("\n"), error=True, flush=True)
             except OSError:  # a full disk: the transfers go on, and have their exit code
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.installation import to_install
+from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import my_dags
 from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.overview import Overview
@@ -106,11 +107,8 @@ def watch(watched: Sequence[WatchedDag], arguments: argparse.Namespace) -> int:
                     return _exit_code(watched)
                 time.sleep(max(arguments.interval, (time.thread_time() - begun) * SHARE))
     except KeyboardInterrupt:
-        names = " ".join(printable(dag.found.name) for dag in watched)
-        print(
-            f"\nThe DAG continues. To watch it again: condor_pydagman watch {names}",
-            file=sys.stderr,
-        )
+        names = " ".join(dag.found.name for dag in watched)
+        say("", f"The DAG continues. To watch it again: condor_pydagman watch {names}", error=True)
         return EXIT_INTERRUPTED
 
 
@@ -131,7 +129,7 @@ def _shown(arguments: argparse.Namespace) -> Iterator[Callable[[list[Overview]],
         from rich.live import Live
     except ImportError:
         reason = f"the live view needs the Python package rich: {to_install('rich')}"
-        print(f"condor_pydagman: {reason}; printing lines instead", file=sys.stderr)
+        say(f"condor_pydagman: {reason}; printing lines instead", error=True)
         yield _changes(_summary_printer())
         return
     console = Console(highlight=False, markup=False)
@@ -146,9 +144,8 @@ def _shown(arguments: argparse.Namespace) -> Iterator[Callable[[list[Overview]],
 def _styled(lines: Sequence[Line]) -> Any:
     from rich.text import Text
 
-    return Text("\n").join(
-        Text.assemble(*((_encodable(text), style) for text, style in line)) for line in lines
-    )
+    safe = ([(printable(_encodable(text)), style) for text, style in line] for line in lines)
+    return Text("\n").join(Text.assemble(*line) for line in safe)
 
 
 def _printer(arguments: argparse.Namespace) -> Callable[[list[Overview]], None]:
@@ -192,7 +189,7 @@ def _summary_printer() -> Callable[[list[Overview]], None]:
             if advice and (one.exit_code or advised.get(one.dag) != advice):
                 lines.append(f"  {advice}")
             advised[one.dag] = advice
-            print("\n".join(map(_encodable, lines)), flush=True)
+            say(*map(_encodable, lines), flush=True)
 
     return show
 
@@ -207,8 +204,7 @@ def _print_pictures(seen: list[Overview]) -> None:
 
             Console(highlight=False, markup=False).print(_styled(lines))
             return
-    for line in lines:
-        print(_encodable(plain(line)))
+    say(*(_encodable(plain(line)) for line in lines))
 
 
 def _encodable(line: str) -> str:
@@ -230,7 +226,7 @@ def lines_of(seen: Sequence[Overview], width: int) -> list[Line]:
 
 def advice_lines(seen: Overview) -> list[Line]:
     """The command that says more."""
-    dag = printable(seen.dag)
+    dag = seen.dag
     if seen.state == DagState.NOT_STARTED.value:
         return [[(f"to start it: condor_pydagman run {dag}", "bright_black")]]
     wrong = seen.failures or seen.note or seen.exit_code

@@ -15,6 +15,7 @@ import webbrowser
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.installation import to_install
+from condor_pydagman.cli.say import say
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, started_in
 from condor_pydagman.monitor.found_state import DagState
@@ -110,7 +111,7 @@ async def _serve(named: list[FoundDag], port: int, *, browser: bool) -> None:
         access.port = bound[0].getsockname()[1]
         loop, connections = asyncio.get_running_loop(), Connections(runner.server, server.has_asked)
         listeners = [await loop.create_server(connections, sock=one) for one in bound]
-        print(access.url, flush=True)
+        say(access.url, flush=True)
         with _opened(access.url) if browser else contextlib.nullcontext():
             await _until_signal()
         for listener in listeners:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from condor_pydagman.adapters import detached_process, files
 from condor_pydagman.adapters.knobs import lookup
+from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.data_requests.request_macros import Macros, variables_named
@@ -306,11 +307,10 @@ def worker_command() -> WorkerCommand:
         path = os.path.join(os.path.dirname(program), "condor_pydagman")
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return WorkerCommand(path, ("transfer", "--order"))
-    program = (
-        f"import sys; sys.path[:] = {sys.path!r};"
-        " from condor_pydagman.transfer.data_node import main; sys.exit(main(sys.argv[1]))"
+    python, *words = python_command(
+        "from condor_pydagman.transfer.data_node import main; sys.exit(main(sys.argv[1]))"
     )
-    return WorkerCommand(sys.executable, ("-c", program))
+    return WorkerCommand(python, tuple(words))
 
 
 def _make_private(directory: str) -> None:

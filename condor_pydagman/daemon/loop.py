@@ -79,6 +79,7 @@ class Loop:
             self._control.steered,
             self._control.grown,
         )
+        self._notifiers: ports.Notifiers | None = None
         now = clock.monotonic()
         self._gathered_at = 0.0
         self._next_overdue_check_at = 0.0
@@ -137,6 +138,8 @@ class Loop:
                 self._feed(self._inputs.popleft())
             else:
                 self._between_inputs()
+        if self._notifiers is not None and self._performer.exit.code != EXIT_RESTART:
+            self._notifiers.end()
         return self._performer.exit.code
 
     def _start_notifiers(self) -> None:
@@ -146,7 +149,9 @@ class Loop:
             from condor_pydagman.features.notify import starter
 
             run.out.flush()  # it has the beginning of the run
-            starter.start(run.paths.primary, run.dag, run.config.notify, run.out.say)
+            of_dag = run.paths.primary, run.dag, run.config.notify
+            self._notifiers = starter.Notifiers(*of_dag, run.out.say)
+            self._notifiers.start()
 
     def _wait_for_schedd(self, until: float) -> None:
         """Wait for the requests that precede the first node.
@@ -343,8 +348,11 @@ class Loop:
             )
 
     def _check_parent(self, now: float) -> None:
-        """Leave if the schedd that started us is gone: its successor will start a new DAGMan."""
+        """Leave if the schedd that started us is gone: its successor will start a new DAGMan.  Look
+        at the processes of NOTIFY, too."""
         self._next_parent_check_at = now + PARENT_CHECK_S
+        if self._notifiers is not None:
+            self._notifiers.check()
         if self.run.is_orphaned():
             self._inputs.append(inputs.Shutdown("The schedd that started this DAGMan is gone."))
 

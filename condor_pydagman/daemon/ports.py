@@ -48,6 +48,16 @@ class Source(Protocol):
         """Descriptor that is readable when something has happened; -1: it has to be polled."""
 
 
+class Notifiers(Protocol):
+    """The processes that hand events to programs and URLs."""
+
+    def check(self) -> None:
+        """Start those again that have ended."""
+
+    def end(self) -> None:
+        """The DAG ends: they must tell of it though one of them is killed."""
+
+
 class Waiter(Protocol):
     """Sleeps until a source is ready."""
 

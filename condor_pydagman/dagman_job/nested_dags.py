@@ -32,6 +32,7 @@ from condor_pydagman.language.commands import Subdag
 from condor_pydagman.language.lines import in_blocks
 from condor_pydagman.language.parser import CommandReader, Reading
 from condor_pydagman.names import DagPaths
+from condor_pydagman.printable import escaped_lines
 from condor_pydagman.records import rescue
 
 if TYPE_CHECKING:
@@ -313,4 +314,4 @@ def _in_one_line(text: str) -> str:
 
 def _print(text: str, error: bool = False) -> None:
     with contextlib.suppress(OSError, UnicodeError):  # a full disk, an odd file name
-        print(text, file=sys.stderr if error else sys.stdout, flush=True)
+        print(escaped_lines(text), file=sys.stderr if error else sys.stdout, flush=True)

@@ -1,11 +1,14 @@
 """The process that hands events of a running DAG to a program or a URL (NOTIFY, PYDAGMAN_NOTIFY).
 
-DAGMan starts one for each NOTIFY and knows nothing more of it: whatever hangs or fails here neither
+DAGMan starts one for each NOTIFY, and again when it has ended: whatever hangs or fails here neither
 delays nor fails the DAG.  It follows the logs of the DAG like any other reader, and keeps beside
 the DAG file, in `NAME.notify.N`, which event was delivered last: after a crash, of it or of DAGMan,
-it goes on there, so that each event is delivered at least once.
+the next one goes on there, so that each event is delivered at least once.  Its standard error is a
+pipe to DAGMan, which sees by it that it has ended, and why; it sees that DAGMan has.
 
 It is not of DAGMan's process family, which the schedd ends with DAGMan: it can tell of the end.
+When the DAG ends, a second one stands by: it waits for the lock of the file, and goes on if the
+first one is killed before all is told.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import subprocess
 import sys
 import time
@@ -23,7 +27,6 @@ from functools import partial
 from typing import Any
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.user_programs import program_path
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent, EventFilter
@@ -146,24 +149,28 @@ class DeliveredFile:
             os.unlink(self.path)
 
 
-def lock(path: str, patience: float) -> DeliveredFile | None:
+def lock(path: str, patience: float, *, stands_by: bool = False) -> DeliveredFile | None:
     """Take the file, which is made if there is none.
 
     Args:
         path: its name; a symbolic link is not followed.
-        patience: seconds that another process is waited for, which may be about to end.
+        patience: seconds that another process is waited for, which may be about to end; while
+            DAGMan lives, it is waited for in any case.
+        stands_by: whether all is delivered if there is no file.
 
     Returns:
-        None if the other process still has it then.
+        None if the other process still has it then, or all is delivered.
 
     Raises:
         OSError: it can't be opened, or is none.
     """
     until, known = time.monotonic() + patience, ""
-    fd = _open(path)
-    while time.monotonic() < until:
+    fd = _open(path, stands_by)
+    while fd >= 0 and time.monotonic() < until:
         if not _is_locked(fd):
             time.sleep(RETRY_S)
+            if dagman_lives():
+                until = time.monotonic() + patience
             continue
         here = _id_in(fd)
         known = here or known
@@ -172,13 +179,27 @@ def lock(path: str, patience: float) -> DeliveredFile | None:
             file.write(known)
             return file
         os.close(fd)  # its owner has deleted it
-        fd = _open(path)
-    os.close(fd)
+        fd = _open(path, stands_by)
+    if fd >= 0:
+        os.close(fd)
     return None
 
 
-def _open(path: str) -> int:
-    return files.open_own(path, os.O_RDWR | os.O_CREAT, 0o600)
+def _open(path: str, stands_by: bool) -> int:
+    """A descriptor of the file; -1 if it is not to be made, and not there."""
+    try:
+        return files.open_own(path, os.O_RDWR | (0 if stands_by else os.O_CREAT), 0o600)
+    except FileNotFoundError:
+        if not stands_by:
+            raise
+        return -1
+
+
+def dagman_lives() -> bool:
+    """Whether anybody reads this process's standard error."""
+    poll = select.poll()
+    poll.register(2, 0)
+    return not poll.poll(0)
 
 
 def _is_locked(fd: int) -> bool:
@@ -206,11 +227,10 @@ def _id_in(fd: int) -> str:
 
 
 INTERVAL_S = 0.5  # between looks at the logs
-LOCK_CHECK_S = 5.0  # between looks whether DAGMan lives
-ORPHANED_S = 120.0  # without a DAGMan, after which it ends; the next DAGMan starts another
+ORPHANED_S = 120.0  # without its DAGMan, after which it ends; the next DAGMan starts another
 TRY_S = 10.0  # for an answer of a URL
 PROGRAM_S = 60.0  # for a program
-PATIENCE_S = GIVE_UP_AT_END_S + 2 * TRY_S  # for the process before, which may be about to end
+PATIENCE_S = GIVE_UP_AT_END_S + 2 * PROGRAM_S  # for the process before, which may be about to end
 MAX_LOG_BYTES = 1 << 20  # of its log, which is begun anew then
 
 
@@ -223,6 +243,7 @@ class Order(NamedTuple):
         kinds: see `follow.dag_events`.
         program: with its arguments; () for a URL.
         url: '' for a program.
+        stands_by: whether another process delivers, and this one goes on if that is killed.
     """
 
     dag: str
@@ -230,6 +251,7 @@ class Order(NamedTuple):
     kinds: str
     program: tuple[str, ...] = ()
     url: str = ""
+    stands_by: bool = False
 
 
 class NotDelivered(Exception):
@@ -241,13 +263,18 @@ def main() -> int:
     fields = json.load(sys.stdin)
     order = Order(**{**fields, "program": tuple(fields["program"])})
     try:
-        delivered = lock(f"{order.dag}.notify.{order.number}", PATIENCE_S)
+        path = f"{order.dag}.notify.{order.number}"
+        delivered = lock(path, PATIENCE_S, stands_by=order.stands_by)
         if delivered is None:
-            return 0  # that of the DAGMan before this one goes on with its successor's run
+            return 0
         os.chdir(os.path.dirname(order.dag))
         return Notifier(order, delivered).run()
-    except (PydagmanError, OSError) as error:
-        _log(order, f"nothing is delivered: {error}")
+    except Exception as error:  # a bug, too: another process goes on, and the reason is told
+        expected = isinstance(error, (PydagmanError, OSError))
+        reason = str(error) if expected else f"{type(error).__name__}: {error}"
+        _log(order, f"nothing is delivered: {reason}")
+        with contextlib.suppress(OSError):  # DAGMan has gone
+            print(reason, file=sys.stderr, flush=True)
         return 1
 
 
@@ -267,11 +294,9 @@ class Notifier:
         self._monitor = DagMonitor(
             found, since=delivered.id, read_plan=partial(read_small_plan, found)
         )
-        self._lock = found.paths.lock
         self._delivery = Delivery()
         self._read = delivered.id  # id of the last event that was read
         self._dagman_seen = time.monotonic()
-        self._next_check = 0.0
 
     def run(self) -> int:
         """Deliver; returns the exit code."""
@@ -324,10 +349,7 @@ class Notifier:
 
     def _is_orphaned(self) -> bool:
         now = time.monotonic()
-        if now < self._next_check:
-            return False
-        self._next_check = now + LOCK_CHECK_S
-        if living_holder(self._lock) is not None:
+        if dagman_lives():
             self._dagman_seen = now
         return now - self._dagman_seen >= ORPHANED_S
 

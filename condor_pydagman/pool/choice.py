@@ -7,10 +7,10 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt, configuration, fetch, trust
 from condor_pydagman.pool.release_tree import (
@@ -59,7 +59,7 @@ def of_configuration() -> list[Path]:
     """The condor_master below RELEASE_DIR of HTCondor's configuration, if there is one."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _ASK_CONFIGURATION],
+            python_command(_ASK_CONFIGURATION),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

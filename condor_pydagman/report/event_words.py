@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.printable import printable, size_text
+from condor_pydagman.printable import size_text
 from condor_pydagman.report import feature_words
 from condor_pydagman.report.feature_words import Events, why
 from condor_pydagman.words import result
@@ -15,7 +15,7 @@ def event_words(event: DagEvent) -> str:
     if not event.node:
         return words
     attempt = f" (attempt {event.attempt + 1})" if event.attempt > 0 else ""
-    return f"{printable(event.node)}{attempt}: {words}"
+    return f"{event.node}{attempt}: {words}"
 
 
 def _job(event: DagEvent) -> str:
@@ -24,12 +24,12 @@ def _job(event: DagEvent) -> str:
 
 def _state(event: DagEvent) -> str:
     value, reason = event.data.get("value"), str(event.data.get("reason") or "")
-    how = f", {printable(result(value, reason))}" if value is not None or reason else ""
+    how = f", {result(value, reason)}" if value is not None or reason else ""
     if event.data.get("skipped"):
         why = f"skipped: {reason}" if reason else "skipped by its PRE script"
-        how = printable(f", {reason if reason.startswith('skipped') else why}")
+        how = f", {reason if reason.startswith('skipped') else why}"
     if event.data.get("cached"):
-        how = printable(f", cached: {reason}")
+        how = f", cached: {reason}"
     return f"{event.data['was']} -> {event.data['status']}{how}"
 
 
@@ -44,12 +44,12 @@ def _status(event: DagEvent) -> str:
 
 
 def _ends(event: DagEvent) -> str:
-    return f"{printable(event.data['source'])} -> {printable(event.data['destination'])}"
+    return f"{event.data['source']} -> {event.data['destination']}"
 
 
 def _moved(event: DagEvent) -> str:
     size = size_text(event.data["bytes"]) if event.data["bytes"] >= 0 else "done"
-    return f"{size} in {event.data['seconds']:.1f} s by {printable(event.data['way'])}"
+    return f"{size} in {event.data['seconds']:.1f} s by {event.data['way']}"
 
 
 _WORDS: Events = {
@@ -58,13 +58,13 @@ _WORDS: Events = {
     "dag.resume": lambda event: "resumed",
     "dag.limits": _limits,
     "dag.status": _status,
-    "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",
+    "dag.rescue": lambda event: f"rescue file {event.data['file']} is written",
     "dag.end": lambda event: f"DAGMan ended, exit code {event.data['exit_code']}",
     "node.state": _state,
     "node.retry": lambda event: f"is retried, retry {event.data['retry']}",
     "node.submit_failed": lambda event: f"could not be submitted{why(event)}",
     "job.submit": lambda event: f"{_job(event)} submitted",
-    "job.execute": lambda event: f"{_job(event)} runs on {printable(event.data['host'])}",
+    "job.execute": lambda event: f"{_job(event)} runs on {event.data['host']}",
     "job.evict": lambda event: f"{_job(event)} was evicted{why(event)}",
     "job.hold": lambda event: f"{_job(event)} is held{why(event)} (code {event.data['code']})",
     "job.release": lambda event: f"{_job(event)} was released{why(event)}",

@@ -16,7 +16,6 @@ from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import printable
 
 Piece = tuple[str, str]  # text, style
 SPACE = "  "
@@ -51,13 +50,13 @@ class Section(NamedTuple):
 
 def flow(text: str, style: str) -> Flow:
     """A text that may break between words."""
-    return Flow([(word, style) for word in printable(text).split(" ")])
+    return Flow([(word, style) for word in text.split(" ")])
 
 
 def why(event: DagEvent) -> str:
     """The event's reason behind a colon, if it has one."""
     reason = event.data.get("reason")
-    return f": {printable(str(reason))}" if reason else ""
+    return f": {reason}" if reason else ""
 
 
 def event_words(event: DagEvent) -> str:

@@ -15,7 +15,6 @@ from condor_pydagman.follow.run_model import NodeRun, Run, Usage
 from condor_pydagman.follow.shown_states import Shown, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import printable
 from condor_pydagman.report.critical_path import Step
 from condor_pydagman.report.spans import Span
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind
@@ -58,7 +57,7 @@ def held_back(
     """What kept the nodes of a path back longest before they began, and for how many seconds."""
     of_all = list(_of_all(run, found, end))
     of_category = {
-        category: _Cause(f"MAXJOBS {printable(category)} {limit} full", times)
+        category: _Cause(f"MAXJOBS {category} {limit} full", times)
         for category, own in _by_category(dag, found).items()
         for limit in [dag.category_limits[category]]
         for times in [_full(own, _IN_QUEUE, limit)]

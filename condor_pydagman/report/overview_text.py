@@ -10,7 +10,7 @@ from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.shown_states import BAR, COUNTED, LOOKS, Look, in_words
 from condor_pydagman.follow.tally import WINDOW_S
-from condor_pydagman.printable import printable, size_text
+from condor_pydagman.printable import size_text
 from condor_pydagman.report.feature_words import SPACE, Clock, Piece, overview_flows
 from condor_pydagman.words import duration, number, rate, result
 
@@ -66,7 +66,7 @@ def overview_lines(seen: Overview, width: int, clock: Clock, *, depth: int = 0) 
 def summary(seen: Overview, clock: Clock) -> str:
     """A picture in one line, for a log or a pipe."""
     counts = " ".join(f"{look.word} {count}" for look, count in shown_counts(seen))
-    text = f"{clock(seen.now)} {printable(seen.dag)} {seen.state}: {counts or 'no nodes known'}"
+    text = f"{clock(seen.now)} {seen.dag} {seen.state}: {counts or 'no nodes known'}"
     if seen.remaining_s is not None:
         text += f", done in about {duration(seen.remaining_s)}"
     elif seen.waits_for:
@@ -82,7 +82,7 @@ def plain(line: Line) -> str:
 
 
 def _head(seen: Overview, width: int, clock: Clock) -> list[Line]:
-    left: list[Piece] = [(printable(seen.dag), "bold"), (SPACE, "")]
+    left: list[Piece] = [(seen.dag, "bold"), (SPACE, "")]
     left.append((seen.state, _STATE_STYLES.get(seen.state, "bold")))
     if seen.exit_code is not None:
         left.append((f", exit code {seen.exit_code}", ""))
@@ -177,15 +177,13 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
         if of[name]:
             pieces.append((f"{number(of[name])} {words}", style))
     if of["reasons"] and (of["retried"] or of["failed"]):
-        pieces.append((f"last: {printable(of['reasons'][-1])}", "bright_black"))
+        pieces.append((f"last: {of['reasons'][-1]}", "bright_black"))
     return pieces
 
 
 def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
     if seen.note and not any(one.cause.startswith("dagman.") for one in seen.notices):
-        yield from _wrapped(
-            [(word, "bold magenta") for word in printable(seen.note).split(" ")], width, " "
-        )
+        yield from _wrapped([(word, "bold magenta") for word in seen.note.split(" ")], width, " ")
     for notice in seen.notices:
         if notice.cause != _OF_PACE or seen.waits_for:
             yield from _notice(notice, width)
@@ -193,10 +191,10 @@ def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
         yield [("longest running", "blue")]
         for node, job, host, since in seen.longest:
             took = duration(seen.now - since)
-            where = f"{SPACE}{job}{SPACE}{printable(host)}"
+            where = f"{SPACE}{job}{SPACE}{host}"
             yield _short(
                 [
-                    (f"{SPACE}{printable(node)}", ""),
+                    (f"{SPACE}{node}", ""),
                     (where, "bright_black"),
                     (f"{SPACE}{took}", ""),
                 ],
@@ -206,9 +204,9 @@ def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
         yield [("last failures", "bold red")]
         for failure in seen.failures:
             tries = f" after {failure.attempts} attempts" if failure.attempts > 1 else ""
-            how = printable(result(failure.value, failure.reason))
+            how = result(failure.value, failure.reason)
             line = [
-                (f"{SPACE}{printable(failure.node)}", ""),
+                (f"{SPACE}{failure.node}", ""),
                 (f"{SPACE}{how}{tries}", "red"),
                 (f"{SPACE}{clock(failure.time)}", "bright_black"),
             ]
@@ -229,7 +227,7 @@ def _notice(notice: Notice, width: int) -> Iterator[Line]:
 
 
 def _words(text: str, style: str, width: int, indent: str = "") -> Iterator[Line]:
-    words = [(word, style) for word in printable(text).split(" ")]
+    words = [(word, style) for word in text.split(" ")]
     for line in _wrapped(words, width - len(indent), " "):
         yield [(indent, ""), *line] if indent else line
 
@@ -237,13 +235,11 @@ def _words(text: str, style: str, width: int, indent: str = "") -> Iterator[Line
 def troubles(seen: Overview) -> list[str]:
     """A line for each group of held jobs and for each of the last failures, without any time."""
     held = [
-        f"  held: {', '.join(map(printable, group.nodes))}: {printable(group.reason)}"
-        f" (code {group.code})"
+        f"  held: {', '.join(group.nodes)}: {group.reason} (code {group.code})"
         for group in seen.held
     ]
     failed = [
-        f"  failed: {printable(one.node)}: {printable(result(one.value, one.reason))}"
-        for one in reversed(seen.failures)
+        f"  failed: {one.node}: {result(one.value, one.reason)}" for one in reversed(seen.failures)
     ]
     return held + failed
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from condor_pydagman.adapters.python_child import python_command
+
 FIRST_UPDATE_S = 3.0  # a worker that ends before shows nothing
 UPDATE_INTERVAL_S = 10.0
 _MAX_AD = 1024 * 1024  # bytes of the job's ad that are searched for its id
@@ -85,10 +87,6 @@ def main(job: str) -> None:
 
 
 def _start(job: str) -> subprocess.Popen[bytes]:
-    program = (
-        f"import sys; sys.path[:] = {sys.path!r};"
-        " from condor_pydagman.transfer.placement_ad import main; main(sys.argv[1])"
-    )
     null = subprocess.DEVNULL
-    words = [sys.executable, "-c", program, job]
+    words = python_command(f"from {__name__} import main; main(sys.argv[1])", job)
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=null, stderr=null)  # noqa: S603

@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.errors import PoolError
 
 FRESH_S = 5.0
@@ -69,14 +70,11 @@ async def output_of(module: str, words: Sequence[str], patience_s: float) -> str
         PoolError: it has failed, with the last line that it wrote to standard error; or it takes
             longer than that many seconds.
     """
-    program = (
-        f"import sys; sys.path[:] = {sys.path!r}; from {module} import main;"
-        " sys.exit(main(sys.argv[1:]))"
-    )
+    statements = f"from {module} import main; sys.exit(main(sys.argv[1:]))"
     pipe = asyncio.subprocess.PIPE
     try:
         child = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", program, *words),
+            *python_command(statements, *words),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=pipe,
             stderr=pipe,

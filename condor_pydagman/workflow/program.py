@@ -19,6 +19,7 @@ from typing import Any
 
 from condor_pydagman.adapters.files import read_text
 from condor_pydagman.api.dag_errors import DagError, problem
+from condor_pydagman.cli.say import say
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.language import commands
 from condor_pydagman.language.parser import Reading, iter_commands
@@ -193,7 +194,7 @@ def main(files: list[str]) -> int:
     try:
         print(Program(files[0]).text(), end="")
     except PydagmanError as error:
-        print(error, file=sys.stderr)
+        say(*str(error).split("\n"), error=True)
         return 1
     return 0
 

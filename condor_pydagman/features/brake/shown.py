@@ -15,7 +15,7 @@ from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import message, printable
+from condor_pydagman.printable import message
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why
 from condor_pydagman.vocabulary import JournalRecord
@@ -73,7 +73,7 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
 
 
 def _acts(event: DagEvent) -> str:
-    return printable(f"brake {event.data['brake']} acts ({event.data['effect']}){why(event)}")
+    return f"brake {event.data['brake']} acts ({event.data['effect']}){why(event)}"
 
 
 EVENTS: Events = {"dag.brake": _acts}

@@ -17,7 +17,7 @@ from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import Attempt, Carrier, NodeRun, Run, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
-from condor_pydagman.printable import number_of, printable
+from condor_pydagman.printable import number_of
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, Flow, Section, flow, why
 from condor_pydagman.report.spans import job_parts
@@ -159,7 +159,7 @@ def _words(what: str) -> Callable[[DagEvent], str]:
 
 EVENTS: Events = {
     "bundle.made": lambda e: f"bundle {e.data['bundle']}: {number_of(e.data['nodes'], 'node')}",
-    "bundle.execute": lambda e: printable(f"bundle {e.data['bundle']} runs on {e.data['host']}"),
+    "bundle.execute": lambda e: f"bundle {e.data['bundle']} runs on {e.data['host']}",
     "bundle.evict": _words("was evicted"),
     "bundle.hold": _words("is held"),
     "bundle.release": _words("was released"),

@@ -13,7 +13,7 @@ from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import does, message, number_of, printable
+from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why
 from condor_pydagman.vocabulary import JournalRecord
@@ -56,7 +56,7 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
 
 
 EVENTS: Events = {
-    "dag.enough": lambda event: printable(f"{event.data['enough']} is reached{why(event)}"),
+    "dag.enough": lambda event: f"{event.data['enough']} is reached{why(event)}",
 }
 
 

@@ -19,7 +19,7 @@ from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
-from condor_pydagman.printable import message, printable
+from condor_pydagman.printable import message
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, Flow, flow, why
 from condor_pydagman.vocabulary import JournalRecord
@@ -98,7 +98,7 @@ def may_grow(tally: Tally, ad: Mapping[str, Any]) -> bool:
 
 
 EVENTS: Events = {
-    "dag.feeder": lambda event: f"the FEEDER {event.data['state']}{printable(why(event))}",
+    "dag.feeder": lambda event: f"the FEEDER {event.data['state']}{why(event)}",
 }
 
 

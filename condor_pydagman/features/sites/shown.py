@@ -179,11 +179,11 @@ _LIST = "condor_pydagman sites list"
 
 
 def _group(event: DagEvent) -> str:
-    return printable(f"group {event.data['group']}")
+    return f"group {event.data['group']}"
 
 
 def _site(event: DagEvent) -> str:
-    return printable(str(event.data["site"]))
+    return str(event.data["site"])
 
 
 EVENTS: Events = {
@@ -286,7 +286,7 @@ def _at_sites(of: Mapping[str, Any]) -> list[Piece]:
         return []
     most = sorted(of["at"].items(), key=lambda pair: (-pair[1], pair[0]))
     pieces = [("groups at sites:", "")]
-    pieces += [(f"{printable(site)} {number(count)}", "") for site, count in most[:MAX_SITES]]
+    pieces += [(f"{site} {number(count)}", "") for site, count in most[:MAX_SITES]]
     if len(most) > MAX_SITES:
         pieces.append((f"{number(len(most) - MAX_SITES)} more sites", "bright_black"))
     if of["leaving"]:

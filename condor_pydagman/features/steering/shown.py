@@ -5,7 +5,6 @@ from __future__ import annotations
 from condor_pydagman.features.steering.preconditions import BEGUN, RETRY, read_text
 from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.tracker import Records, Tracker
-from condor_pydagman.printable import printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
@@ -49,7 +48,5 @@ RECORDS: Records = {JournalRecord.STEERED: _steered}
 
 
 EVENTS: Events = {
-    "node.steered": lambda event: printable(
-        f"{event.data['command']}, asked by {event.data['by']}"
-    ),
+    "node.steered": lambda event: f"{event.data['command']}, asked by {event.data['by']}",
 }

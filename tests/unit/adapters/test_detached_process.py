@@ -64,6 +64,36 @@ def test_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(os.listdir("/proc/self/fd")) == before
 
 
+def test_what_procd_may_have_counted_is_not_what_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whom condor_procd finds while the job's variables are still in the environment is killed
+    with the job, whatever it runs later."""
+    (tmp_path / "told.py").write_text(MODULE.replace("os.getcwd()", "os.getpid()"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    counted, execve = tmp_path / "counted", os.execve
+
+    def slow(*given: Any) -> None:
+        counted.write_text(str(os.getpid()))
+        execve(*given)
+
+    monkeypatch.setattr(os, "execve", slow)
+    result = tmp_path / "result"
+    detached_process.start("told", str(result).encode())
+    until(result.exists, "what the process has to tell")
+    assert json.loads(result.read_text())["directory"] != int(counted.read_text())
+
+
+def test_errors_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "wrong.py").write_text("def main(): raise KeyError('x')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ends, told = os.pipe()
+    detached_process.start("wrong", b"", errors=told)
+    os.close(told)
+    with open(ends, encoding="utf-8") as pipe:
+        assert pipe.read().endswith("KeyError: 'x'\n")
+
+
 def test_the_caller_may_end_as_soon_as_it_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

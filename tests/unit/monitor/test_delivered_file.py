@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.monitor import notifier
 from condor_pydagman.monitor.notifier import DeliveredFile, lock
 from tests import locks
 
@@ -60,10 +61,28 @@ def test_a_full_disk_leaves_what_was_there(
 
 def test_another_process_keeps_it(delivered_file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
+    lives = [True, True, True]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + 50))
+    monkeypatch.setattr(notifier, "dagman_lives", lambda: bool(lives and lives.pop()))
     with locks.held(delivered_file, "x"):
         assert lock(delivered_file, 80) is None
+    assert now[0] == 250.0  # as long as DAGMan lives, and 80 s more
+
+
+def test_who_stands_by_makes_no_file(delivered_file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All is delivered: the other process has deleted it, at once or while this one waits."""
+    assert lock(delivered_file, 1, stands_by=True) is None
+    with locks.held(delivered_file, LAST) as holder:
+
+        def end(_: float) -> None:
+            os.unlink(delivered_file)
+            holder.kill()
+            holder.wait()
+
+        monkeypatch.setattr(time, "sleep", end)
+        assert lock(delivered_file, 1, stands_by=True) is None
+    assert not os.path.exists(delivered_file)
 
 
 def test_the_file_of_a_process_that_has_ended_meanwhile(

@@ -209,6 +209,7 @@ def test_what_is_refused_is_logged_and_tried_again(
 def test_it_ends_some_time_after_its_dagman(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(notifier, "dagman_lives", lambda: False)
     bench.logs.start()
     bench.steps = [lambda: now.__setitem__(0, now[0] + 50) for _ in range(3)]
     assert bench.run() == 0

@@ -61,13 +61,6 @@ def test_a_bar_shows_each_state_however_few_its_nodes() -> None:
     assert sum(overview_text._lengths([1] * 10, 4)) >= 4
 
 
-def test_names_that_would_move_the_cursor_are_shown_as_codes() -> None:
-    tally = a_run()
-    tally.run.nodes["long"].name = "\x1b[2Jx"
-    assert "\\x1b[2Jx" in text(seen(tally))
-    assert "\x1b" not in text(seen(tally))
-
-
 def test_the_end_and_one_line() -> None:
     one = seen(a_run(), running=False)._replace(exit_code=1, state="failed", ended=BEGIN + 200)
     shown = text(one)

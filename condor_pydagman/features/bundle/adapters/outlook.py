@@ -32,7 +32,7 @@ from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.steps import steps
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import does, number_of, printable
+from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_SHOWN = 10  # kinds, and reasons, that are told of a line
@@ -266,7 +266,7 @@ def _line_told(line: LineOutlook) -> Iterator[str]:
     packed = f"{number_of(together, 'node')} of {kinds} can go together"
     alone_too = f"{number_of(alone, 'node')} {does(alone, 'run')} alone"
     parts = [packed] * bool(together) + [alone_too] * bool(alone)
-    name = line.name if line.name == BY_OPTION else f"BUNDLE {printable(line.name)}"
+    name = line.name if line.name == BY_OPTION else f"BUNDLE {line.name}"
     yield f"{name}: {', '.join(parts) or 'no node is left to run'}"
     yield from _some([_together_told(one) for one in line.kinds], "kinds")
     yield from _some([_alone_told(one) for one in line.alone], "reasons")
@@ -280,9 +280,8 @@ def _some(lines: Sequence[str], what: str) -> Iterator[str]:
 
 
 def _together_told(one: Together) -> str:
-    what = f"{number_of(one.nodes, 'node')} like {printable(one.first)}"
-    description = printable(one.description)
-    return f"{what} ({description}){_chains_told(one.chains)}: {_begin(one)}"
+    what = f"{number_of(one.nodes, 'node')} like {one.first}"
+    return f"{what} ({one.description}){_chains_told(one.chains)}: {_begin(one)}"
 
 
 def _chains_told(chains: Chained) -> str:
@@ -316,15 +315,15 @@ def _provided(one: Together) -> str:
 
 def _alone_told(one: Alone) -> str:
     run = "runs" if one.nodes == 1 else "run"
-    return f"{_nodes_told(one)} {run} alone: {printable(one.why)}"
+    return f"{_nodes_told(one)} {run} alone: {one.why}"
 
 
 def _apart_told(one: Alone) -> str:
     do_not = "does not run" if one.nodes == 1 else "do not run"
     them = "it" if one.nodes == 1 else "them"
-    return f"{_nodes_told(one)} {do_not} behind those before {them}: {printable(one.why)}"
+    return f"{_nodes_told(one)} {do_not} behind those before {them}: {one.why}"
 
 
 def _nodes_told(one: Alone) -> str:
     others = f" and {number_of(one.nodes - 1, 'other node')}" if one.nodes > 1 else ""
-    return f"{printable(one.first)}{others}"
+    return f"{one.first}{others}"

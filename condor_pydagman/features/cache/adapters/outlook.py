@@ -17,7 +17,6 @@ from condor_pydagman.features.cache.facts import cached_node
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.features.cache.store import Record
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
-from condor_pydagman.printable import printable
 
 MAX_NAMED = 10  # nodes of which the same is said
 
@@ -42,7 +41,7 @@ def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
     for node, why in found.items():
         by_why.setdefault(why, []).append(dag.names[node])
     for why, names in sorted(by_why.items()):
-        some = " ".join(map(printable, names[:MAX_NAMED]))
+        some = " ".join(names[:MAX_NAMED])
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
         what = f"to run: {why}" if why else "done already: nothing has changed since the last run"
         yield f"CACHE: {some}{more}: {what}"

@@ -17,7 +17,7 @@ from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import number_of, printable
+from condor_pydagman.printable import number_of
 
 MAX_NAMED = 10  # nodes that are named
 
@@ -82,21 +82,19 @@ def _names(piece: Piece) -> tuple[str, ...]:
 def told(dag: Dag, found: Sequence[Foreseen]) -> Iterator[str]:
     """The outlook in lines for people, that of a FEEDER included."""
     for one in found:
-        yield f"{one.by}: node {printable(one.node)} {_would_add(one)}"
+        yield f"{one.by}: node {one.node} {_would_add(one)}"
     if feeder_of(dag) is not None:
         yield f"FEEDER: {_would_feed(dag)}"
 
 
 def _would_add(one: Foreseen) -> str:
-    file = printable(one.file)
+    file = one.file
     if one.problem:
-        return (
-            f"would fail, because DAGMan would refuse {file} as it is now: {printable(one.problem)}"
-        )
+        return f"would fail, because DAGMan would refuse {file} as it is now: {one.problem}"
     if one.nodes is None:
         what = f"a node for each line of {file}" if one.by == "SCATTER" else f"what is in {file}"
         return f"adds {what}, which does not exist yet: the number is known when the node is done"
-    names = ", ".join(map(printable, one.names))
+    names = ", ".join(one.names)
     more = f" and {one.nodes - len(one.names)} more" if one.nodes > len(one.names) else ""
     added = number_of(one.nodes, "node")
     return f"would add {added} by {file} as it is now{': ' * bool(names)}{names}{more}"
@@ -105,7 +103,7 @@ def _would_add(one: Foreseen) -> str:
 def _would_feed(dag: Dag) -> str:
     feeder, feeding = feeder_of(dag), Progress(dag)
     assert feeder is not None
-    program = printable(feeder.program)
+    program = feeder.program
     if feeding.is_over:
         return f"{program} added {number_of(feeding.nodes, 'node')}, and does not run again"
     room = "" if feeding.room is None else f", {number_of(feeding.room, 'node')} at most"
