@@ -17,10 +17,10 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.errors import PoolError, PydagmanError
 
 if TYPE_CHECKING:
@@ -73,12 +73,8 @@ class _Server:
         self._lock = threading.Lock()
         environment = {name: os.environ[name] for name in _NAMES if name in os.environ}
         environment |= {n: v for n, v in os.environ.items() if n.upper().startswith("_CONDOR_")}
-        program = (
-            f"import sys; sys.path[:] = {[path for path in sys.path if path]!r};"
-            f" from condor_pydagman.adapters.confined_reader import serve; serve()"
-        )
         self._process = subprocess.Popen(  # noqa: S603  (a module of this package)
-            [sys.executable, "-I", "-c", program],
+            python_command("from condor_pydagman.adapters.confined_reader import serve; serve()"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -206,7 +206,7 @@ def test_a_run_that_only_sets_up_asks_for_nothing() -> None:
     asked = harness.begin(recovering=True).all
     asked += harness.tell(make.submit("C", 5), make.terminated(5, value=1))
     asked += harness.tell(inputs.LogCaughtUp())
-    assert {type(action) for action in asked} == {do.Say, do.Publish}
+    assert {type(action) for action in asked} == {do.Say, do.SayStatus, do.Publish}
     assert not harness.said("Starting service")
     assert harness.engine.next_deadline() is None
     assert harness.states() == "A=PRE_WAIT B=READY C=FAILED S=READY F=WAITING"
