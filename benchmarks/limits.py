@@ -38,6 +38,7 @@ from condor_pydagman.features.shared_limits.directory import (
     LimitsDirectory,
     OwnFile,
     file_name,
+    make_round,
     open_directory,
 )
 from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
@@ -88,9 +89,9 @@ class Player:
         def share() -> Shared:  # in the process that makes rounds
             directory = open_directory(place, print)
             seen = LimitsDirectory(directory, "here", own.name, lambda asked: {})
-            return Shared(seen, lambda: (limits, []), f"{number}.dag")
+            return Shared(lambda _: seen, lambda: (limits, []), f"{number}.dag", {})
 
-        helper = LimitHelper(own, share, print)
+        helper = LimitHelper({False: own}, (), share, print)
         self.process = HelperProcess(helper, self.epoll, time.monotonic, print)
 
     def play(self) -> None:
@@ -193,13 +194,15 @@ def round_s(dagmans: int) -> float:
         for file in reversed(files):
             file.keep()
             seen = LimitsDirectory(open_directory(place, print), "x", file.name, lambda asked: {})
-            seen.round(LimitClaims("d", file.name, {}), limits, [Demand(("many",), nodes=20)])
+            claims, wanted = LimitClaims("d", file.name, {}), [Demand(("many",), nodes=20)]
+            make_round([seen], claims, limits, wanted)
             if file is not files[0]:
                 seen.close()
         begun = time.process_time()
         for number in range(ROUNDS):
             used = (number % 10, 0, 0, 0)
-            seen.round(LimitClaims("d", "0", {}), limits, [Demand(("many",), used, used, 20)])
+            wanted = [Demand(("many",), used, used, 20)]
+            make_round([seen], LimitClaims("d", "0", {}), limits, wanted)
         taken = (time.process_time() - begun) / ROUNDS
         seen.close()
         for file in files:

@@ -425,6 +425,34 @@ def open_this(path: str, say: Callable[[str], None], usual: Usual) -> SharedDire
     return found
 
 
+def open_private(usual: str, say: Callable[[str], None]) -> SharedDirectory:
+    """A directory that no other user can write to: beside the usual one of all, or in the home.
+
+    Raises:
+        FileError: there is no place for one.
+    """
+    reasons = []
+    for path in private_paths(usual):
+        try:
+            return open_safe(path, 0o700, say)
+        except OSError as error:
+            reasons.append(f"{path}: {error.strerror or error}")
+    text = f"there is no directory to keep limits in: {printable('; '.join(reasons))}"
+    raise FileError(text, transient=True)
+
+
+def private_paths(usual: str) -> Iterator[str]:
+    """Where the user's own directory may be, the best place first."""
+    user = os.geteuid()
+    yield f"{usual}.{user}"
+    home = os.environ.get("HOME", "")
+    if not home.startswith("/"):
+        with contextlib.suppress(KeyError):
+            home = pwd.getpwuid(user).pw_dir
+    if home.startswith("/"):
+        yield f"{home}/.{os.path.basename(usual)}"
+
+
 def failure(path: str, error: OSError) -> str:
     """What could not be used, and why, for people."""
     if isinstance(error, Unusable):

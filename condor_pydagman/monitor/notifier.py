@@ -149,24 +149,23 @@ class DeliveredFile:
             os.unlink(self.path)
 
 
-def lock(path: str, patience: float, *, stands_by: bool = False) -> DeliveredFile | None:
+def lock(path: str, patience: float) -> DeliveredFile | None:
     """Take the file, which is made if there is none.
 
     Args:
         path: its name; a symbolic link is not followed.
         patience: seconds that another process is waited for, which may be about to end; while
             DAGMan lives, it is waited for in any case.
-        stands_by: whether all is delivered if there is no file.
 
     Returns:
-        None if the other process still has it then, or all is delivered.
+        None if the other process still has it then.
 
     Raises:
         OSError: it can't be opened, or is none.
     """
     until, known = time.monotonic() + patience, ""
-    fd = _open(path, stands_by)
-    while fd >= 0 and time.monotonic() < until:
+    fd = _open(path)
+    while time.monotonic() < until:
         if not _is_locked(fd):
             time.sleep(RETRY_S)
             if dagman_lives():
@@ -179,20 +178,13 @@ def lock(path: str, patience: float, *, stands_by: bool = False) -> DeliveredFil
             file.write(known)
             return file
         os.close(fd)  # its owner has deleted it
-        fd = _open(path, stands_by)
-    if fd >= 0:
-        os.close(fd)
+        fd = _open(path)
+    os.close(fd)
     return None
 
 
-def _open(path: str, stands_by: bool) -> int:
-    """A descriptor of the file; -1 if it is not to be made, and not there."""
-    try:
-        return files.open_own(path, os.O_RDWR | (0 if stands_by else os.O_CREAT), 0o600)
-    except FileNotFoundError:
-        if not stands_by:
-            raise
-        return -1
+def _open(path: str) -> int:
+    return files.open_own(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def dagman_lives() -> bool:
@@ -264,7 +256,9 @@ def main() -> int:
     order = Order(**{**fields, "program": tuple(fields["program"])})
     try:
         path = f"{order.dag}.notify.{order.number}"
-        delivered = lock(path, PATIENCE_S, stands_by=order.stands_by)
+        if order.stands_by and not os.path.exists(path):
+            return 0  # all is delivered
+        delivered = lock(path, PATIENCE_S)
         if delivered is None:
             return 0
         os.chdir(os.path.dirname(order.dag))

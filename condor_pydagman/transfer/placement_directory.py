@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import threading
 from collections.abc import Callable, Iterator
 
@@ -15,8 +14,10 @@ from condor_pydagman.adapters.shared_directory import (
     SharedDirectory,
     distrusted,
     label,
+    open_private,
     open_safe,
 )
+from condor_pydagman.errors import FileError
 from condor_pydagman.printable import printable
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.waits import Wait
@@ -56,17 +57,10 @@ def open_own(say: Callable[[str], None]) -> SharedDirectory:
     Raises:
         Fault: there is no place for one.
     """
-    reasons = []
-    for path in _own_paths():
-        try:
-            return open_safe(path, 0o700, say)
-        except OSError as error:
-            reasons.append(f"{path}: {error.strerror or error}")
-    raise Fault(
-        FaultKind.DESTINATION,
-        f"there is no directory to keep limits in: {printable('; '.join(reasons))}",
-        transient=True,
-    )
+    try:
+        return open_private(DEFAULT, say)
+    except FileError as error:
+        raise Fault(FaultKind.DESTINATION, str(error), transient=True) from None
 
 
 def private_directory(shared: SharedDirectory) -> SharedDirectory:
@@ -92,17 +86,6 @@ def _private(shared: SharedDirectory, name: str) -> SharedDirectory:
         os.close(fd)
         raise PermissionError(f"{name} is another user's")
     return SharedDirectory(f"{shared.path}/{name}", fd)
-
-
-def _own_paths() -> Iterator[str]:
-    user = os.geteuid()
-    yield f"{DEFAULT}.{user}"
-    home = os.environ.get("HOME", "")
-    if not home.startswith("/"):
-        with contextlib.suppress(KeyError):
-            home = pwd.getpwuid(user).pw_dir
-    if home.startswith("/"):
-        yield f"{home}/.condor_pydagman-placement"
 
 
 class DestinationLocks:

@@ -12,8 +12,7 @@ import time
 from collections.abc import Sequence
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features.shared_limits.directory import has_file
-from condor_pydagman.features.shared_limits.listing import claims_path
+from condor_pydagman.features.shared_limits.listing import has_claim
 from condor_pydagman.features.shared_limits.outside import LimitsInUse
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 from condor_pydagman.web.queue_answers import output_of
@@ -31,7 +30,7 @@ class LimitAnswers:
     """
 
     def __init__(self) -> None:
-        self.in_use = LimitsInUse(self._told, lambda cluster: has_file(claims_path(), cluster))
+        self.in_use = LimitsInUse(self._told, has_claim)
         self._rows: Sequence[LimitRow] = ()
         self._is_wanted = False  # since they were asked for last
         self._next = 0.0  # by the monotonic clock

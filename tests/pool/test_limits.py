@@ -36,14 +36,16 @@ MOST = 4
 
 
 class Shared:
-    """Several DAGs in the directory of a scene, under a limit of their user's own."""
+    """Several DAGs in the directory of a scene, under a limit of their user's own, or of all."""
 
-    def __init__(self, s: Scene, limit: str) -> None:
+    def __init__(self, s: Scene, limit: str, *, own: bool = True) -> None:
         self.scene = s
+        self.of_all = {} if own else {"_CONDOR_PYDAGMAN_SHARED_LIMITS": limit.strip()}
         (s.work / "places").mkdir()
         (s.work / "places").chmod(0o1777)
         (s.work / ".condor").mkdir()
-        (s.work / ".condor/pydagman_limits").write_text(limit)
+        if own:
+            (s.work / ".condor/pydagman_limits").write_text(limit)
         (s.work / "t.config").write_text(f"PYDAGMAN_LIMITS_DIR = {s.work / 'places'}\n")
         (s.work / "short.sub").write_text(JOB)
         (s.work / "short.sh").write_text(SCRIPT)
@@ -53,7 +55,9 @@ class Shared:
     def submit(
         self, name: str, nodes: int, until: str = "/", limit: str = "few", *, check: bool = True
     ) -> None:
-        text = f"CONFIG t.config\nENV SET HOME={self.scene.work}\nSHARED_LIMIT {limit} ALL_NODES\n"
+        values = {"HOME": self.scene.work, **self.of_all}
+        settings = ";".join(f"{name}={value}" for name, value in values.items())
+        text = f"CONFIG t.config\nENV SET {settings}\nSHARED_LIMIT {limit} ALL_NODES\n"
         for number in range(nodes):
             text += f'JOB {name}{number} short.sub\nVARS {name}{number} until="{until}"\n'
         (self.scene.work / f"{name}.dag").write_text(text)
@@ -66,6 +70,7 @@ class Shared:
         return {
             "HOME": str(self.scene.work),
             "_CONDOR_PYDAGMAN_LIMITS_DIR": str(self.scene.work / "places"),
+            **self.of_all,
         }
 
     def command(self, *words: str) -> str:
@@ -116,7 +121,7 @@ def three_dags_share_a_limit_and_one_is_killed(s: Scene) -> None:
     assert [shared.ended(name) for name in "abc"] == [0, 0, 0]
     assert {name: shared.runs(name) for name in nodes} == nodes
     assert shared.most() <= MOST
-    assert not list((s.work / "places").glob("limits.*"))
+    assert not list((s.work / "places").iterdir())
 
 
 @STAGE.scene
@@ -152,7 +157,7 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
 
 @STAGE.scene
 def who_takes_the_names_of_coming_dags_keeps_none_from_starting(s: Scene) -> None:
-    shared = Shared(s, "few = JOBS 3\n")
+    shared = Shared(s, "few = JOBS 3\n", own=False)
     shared.submit("a", 1, "go")
     shared.until(lambda: shared.runs("a") == 1, "a job")
     places = s.work / "places"
@@ -175,7 +180,7 @@ def who_takes_the_names_of_coming_dags_keeps_none_from_starting(s: Scene) -> Non
 @STAGE.scene
 def an_unsafe_directory_is_refused_and_told(s: Scene) -> None:
     """As one of another user is, whom a pool in a container does not know."""
-    shared = Shared(s, "few = JOBS 3\n")
+    shared = Shared(s, "few = JOBS 3\n", own=False)
     places = s.work / "places"
     places.chmod(0o777)
     shared.submit("a", 1)

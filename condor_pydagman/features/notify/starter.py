@@ -76,7 +76,8 @@ class Notifiers:
         try:
             # As long as there is this file, something is to be delivered.
             path = f"{order['dag']}.notify.{number}"
-            os.close(files.open_own(path, os.O_RDWR | (0 if stands_by else os.O_CREAT), 0o600))
+            if not stands_by:
+                os.close(files.open_own(path, os.O_RDWR | os.O_CREAT, 0o600))
             detached_process.start(_MODULE, json.dumps(order).encode(), errors=told)
             self._pipes[number], ends = ends, self._pipes.get(number, -1)
         except OSError as error:
@@ -93,7 +94,7 @@ class Notifiers:
         if not poll.poll(0):
             return ""
         text = os.read(pipe, 1 << 16).decode("utf-8", "replace").strip()
-        return message(text.rpartition("\n")[2]) or "it was killed"
+        return message(text.rpartition("\n")[2]) or "it was probably killed"
 
 
 def _warn_of_program(number: int, order: dict[str, Any], say: Callable[[str], None]) -> None:

@@ -62,6 +62,11 @@ class Limit(NamedTuple):
         return (_OWN if self.own else "") + self.name.lower()
 
 
+def is_own(key: str) -> bool:
+    """Whether it is the key of a user's own limit."""
+    return key.startswith(_OWN)
+
+
 def parse(text: str, place: str, *, own: bool = False) -> list[Limit]:
     """The limits that a text defines.
 

@@ -1,4 +1,7 @@
-"""Rounds in the shared directory: read what all say, decide, write the own file, wake others.
+"""Rounds in the directories: read what all say, decide, write the own files, wake others.
+
+The limits of the access point are kept in a directory that all users share; those of a user's own
+in one of that user's, so that they depend on nobody else.  A DAG that has both is in both.
 
 What a DAGMan has taken counts while it lives; of one that does not, as many places count as its DAG
 has jobs in the queue: places that it had not used, or whose jobs have ended since, are free at
@@ -21,12 +24,15 @@ from condor_pydagman.adapters.shared_directory import (
     Unusable,
     Usual,
     failure,
+    label,
+    open_private,
     open_this,
 )
 from condor_pydagman.adapters.wakes import Line
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.shared_limits import limit_claims as text
-from condor_pydagman.features.shared_limits.definitions import Kind, Limit
+from condor_pydagman.features.shared_limits.configured import own_path
+from condor_pydagman.features.shared_limits.definitions import Kind, Limit, is_own
 from condor_pydagman.features.shared_limits.fair_shares import Demand, Outcome, decide
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
 
@@ -58,51 +64,36 @@ class LimitsDirectory(JobClaims):
         name: of the own file; '' if there is none.
         ask: which of these DAGMan jobs are in the queue; PoolError if that is not known.
 
+        own: whether it is the directory of a user's own limits.
+
     Attributes:
         own_name: name of the own file, as `OwnFile.keep` has it.
     """
 
-    def __init__(self, directory: SharedDirectory, schedd: str, name: str, ask: Ask) -> None:
+    def __init__(
+        self, directory: SharedDirectory, schedd: str, name: str, ask: Ask, *, own: bool = False
+    ) -> None:
         super().__init__(directory, FILES, schedd, ask)
         self.own_name = name
+        self._own = own
 
-    def round(
-        self,
-        own: LimitClaims,
-        limits: Mapping[str, Limit],
-        demands: Sequence[Demand],
-    ) -> Outcome:
-        """Make a round: what is written into the own file when this returns is taken.
+    def of_this(self, claims: LimitClaims) -> LimitClaims:
+        """Those of the limits that are kept here."""
+        parts = {key: part for key, part in claims.parts.items() if is_own(key) == self._own}
+        return claims._replace(parts=parts)
 
-        Args:
-            own: the DAG file, and where this DAGMan is woken.
-            limits: by key.
-            demands: by class of nodes.
+    def others(self) -> list[LimitClaims]:
+        """What counts of other DAGMans; raises FileError."""
+        place = "own " if self._own else ""  # a DAG may be in both directories
+        found = (self.of_this(_claims(one)) for one in self.counting(self.own_name))
+        return [claims._replace(name=place + claims.name) for claims in found]
 
-        Raises:
-            FileError: that can't be done; nothing has changed.
-        """
-        outcome = self._decided(own, limits, demands)
-        # not under the lock: it may take long
-        return self._decided(own, limits, demands) if self.look_at_queue() else outcome
-
-    def _decided(
-        self, own: LimitClaims, limits: Mapping[str, Limit], demands: Sequence[Demand]
-    ) -> Outcome:
-        with self.locked():
-            mine = self.read(self.own_name)
-            before = mine._replace(dag=own.dag, address=own.address) if mine else own
-            own_limits = {key for key, limit in limits.items() if limit.own}
-            others = [_of_others(one, own_limits) for one in self.counting(self.own_name)]
-            outcome = decide(before, others, limits, demands, time.time())
-            if mine is None or outcome.claims != mine:
-                self._write(text.text_of(outcome.claims))
-        WAKES.wake(outcome.woken)
-        return outcome
-
-    def _write(self, data: bytes) -> None:
+    def write(self, claims: LimitClaims) -> None:
+        """Take what the own file is to say; raises FileError."""
+        if claims == self.read(self.own_name):
+            return
         try:
-            self.directory.overwrite(self.own_name, data)
+            self.directory.overwrite(self.own_name, text.text_of(claims))
         except OSError as error:
             path = f"{self.directory.path}/{self.own_name}"
             raise FileError(failure(path, error), transient=True) from None
@@ -127,16 +118,49 @@ class LimitsDirectory(JobClaims):
         Raises:
             FileError: the directory can't be read.
         """
-        return [one._replace(says=_claims(one)) for one in self.counting_now()]
+        return [one._replace(says=self.of_this(_claims(one))) for one in self.counting_now()]
 
 
-def _of_others(one: Claim, own: set[str]) -> LimitClaims:
-    """What counts of another DAGMan; of this user's own limits only what other DAGs of his have."""
-    claims = _claims(one)
-    if own and one.user != os.geteuid():
-        parts = {key: part for key, part in claims.parts.items() if key not in own}
-        claims = claims._replace(parts=parts)
-    return claims
+def make_round(
+    places: Sequence[LimitsDirectory],
+    own: LimitClaims,
+    limits: Mapping[str, Limit],
+    demands: Sequence[Demand],
+) -> Outcome:
+    """Make a round: what is written into the own files when this returns is taken.
+
+    Args:
+        places: the directories of these limits, the shared one first.
+        own: the DAG file, and where this DAGMan is woken.
+        limits: by key.
+        demands: by class of nodes.
+
+    Raises:
+        FileError: that can't be done; nothing has changed.
+    """
+    outcome = _decided(places, own, limits, demands)
+    # not under the locks: it may take long
+    asked = [place.look_at_queue() for place in places]
+    return _decided(places, own, limits, demands) if any(asked) else outcome
+
+
+def _decided(
+    places: Sequence[LimitsDirectory],
+    own: LimitClaims,
+    limits: Mapping[str, Limit],
+    demands: Sequence[Demand],
+) -> Outcome:
+    with contextlib.ExitStack() as locks:
+        for place in places:
+            locks.enter_context(place.locked())
+        mine = [place.of_this(place.read(place.own_name) or own) for place in places]
+        before = own._replace(parts={key: one for part in mine for key, one in part.parts.items()})
+        others = [one for place in places for one in place.others()]
+        outcome = decide(before, others, limits, demands, time.time())
+        for place in places:
+            place.write(place.of_this(outcome.claims))
+    WAKES.wake(outcome.woken)
+    return outcome
 
 
 def _claims(one: Claim) -> LimitClaims:
@@ -160,6 +184,16 @@ def _left(part: Part, queued: Queued) -> Part:
         held = min(claim.held, most.get(kind, scripts))
         places[kind] = PlacesClaim(held, held, held, 0.0, held)
     return Part(places, part.starts)
+
+
+def open_own_directory(say: Callable[[str], None]) -> SharedDirectory:
+    """The directory of this user's own limits; raises FileError."""
+    return open_private(own_usual(), say)
+
+
+def own_usual() -> str:
+    """What it is called: another one for each file that defines own limits."""
+    return f"{DEFAULT}-{label(own_path())}"
 
 
 def open_directory(path: str, say: Callable[[str], None]) -> SharedDirectory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import htcondor2
@@ -19,15 +19,17 @@ from condor_pydagman.adapters.knobs import lookup, without_config_file
 from condor_pydagman.adapters.queued_dagmans import queue_name, queued_dags
 from condor_pydagman.adapters.wakes import Waker
 from condor_pydagman.config import Config
-from condor_pydagman.errors import ConfigError
+from condor_pydagman.errors import ConfigError, FileError, PydagmanError
 from condor_pydagman.features.shared_limits import configured
-from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
+from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit, is_own
 from condor_pydagman.features.shared_limits.directory import (
     WAKES,
     LimitsDirectory,
     OwnFile,
     file_name,
+    make_round,
     open_directory,
+    open_own_directory,
 )
 from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
@@ -51,39 +53,58 @@ class Round(NamedTuple):
     """Make a round.
 
     Attributes:
-        own_name: of the own file.
+        names: of the own files: in the directory of all users, and in this user's own; '' for one
+            that is not needed.
     """
 
-    own_name: str
+    names: tuple[str, str]
     demands: tuple[Demand, ...]
 
 
 class Made(NamedTuple):
-    """What a round has come to, and what is to be told of it."""
+    """What a round has come to, what is to be told of it, and which limits are the user's own."""
 
     places: PlacesGiven | PlacesUnknown
     said: list[str]
+    own: list[str] | None = None
 
 
 class Shared(NamedTuple):
     """What the process has for making rounds.
 
     Attributes:
-        directory: the shared one.
+        open: opens the directory of all users, or this user's own if that is wanted.
         limits: gives the limits by name, and what is to be told of them.
         dag: the DAG file, for people.
+        places: those that are open.
     """
 
-    directory: LimitsDirectory
+    open: Callable[[bool], LimitsDirectory]
     limits: Callable[[], tuple[dict[str, Limit], list[str]]]
     dag: str
+    places: dict[bool, LimitsDirectory]
+
+    def place(self, own: bool, name: str) -> LimitsDirectory:
+        """A directory, with the name of the own file in it.
+
+        Raises:
+            FileError: it can't be used, or there is no such file.
+        """
+        found = self.places.get(own)
+        if found is None or not found.directory.is_in_place():
+            found = self.places[own] = self.open(own)
+        if not name:
+            raise FileError("a limit is another one now", transient=True)
+        found.own_name = name
+        return found
 
 
 class LimitHelper(Helper):
     """See `Helper`.
 
     Args:
-        own: keeps the file of this DAGMan.
+        files: keep the files of this DAGMan: that of the user's own limits, and of the others.
+        own: names of the user's own limits, in lower case.
         share: makes Shared, in the process; it may raise PydagmanError.
         say: is told what people are to know.
     """
@@ -95,8 +116,13 @@ class LimitHelper(Helper):
     timeout_s, stays_s = 60.0, 20.0
 
     def __init__(
-        self, own: OwnFile, share: Callable[[], Shared], say: Callable[[str], None]
+        self,
+        files: Mapping[bool, OwnFile],
+        own: Collection[str],
+        share: Callable[[], Shared],
+        say: Callable[[str], None],
     ) -> None:
+        self._files = files
         self._own = own
         self._share = share
         self._say = say
@@ -118,16 +144,21 @@ class LimitHelper(Helper):
 
     def give_up(self) -> None:
         """All places of the DAG are given up."""
-        self._own.remove()
+        for file in self._files.values():
+            file.remove()
 
     def orders(self, request: TakePlaces) -> Sequence[Round]:
-        """A round, for which the own file is there."""
-        return (Round(self._own.keep(), request.demands),)
+        """A round, for which the own files are there."""
+        needed = {name.lower() in self._own for one in request.demands for name in one.limits}
+        names = [self._files[own].keep() if own in needed else "" for own in (False, True)]
+        return (Round((names[0], names[1]), request.demands),)
 
     def reply(self, order: Round, answer: Made) -> PlacesGiven | PlacesUnknown:
         """What the round has come to."""
         for line in answer.said:
             self._say(f"Warning: {line}")
+        if answer.own is not None:
+            self._own = answer.own
         return answer.places
 
     def failed(self, order: object, reason: str) -> PlacesUnknown:
@@ -137,32 +168,37 @@ class LimitHelper(Helper):
     def serve(self, order: Round) -> Made:
         """In the process."""
         try:
-            if self._shared is None or not self._shared.directory.directory.is_in_place():
-                self._shared = self._share()
-            self._shared.directory.own_name = order.own_name
-            return make_round(self._shared, self.address, order.demands)
+            self._shared = self._shared or self._share()
+            return answer_of(self._shared, self.address, order)
         except Exception as error:  # whatever it is, it is told
             return Made(PlacesUnknown(error_text(error)), [])
 
 
-def make_round(shared: Shared, address: str, demands: Sequence[Demand]) -> Made:
+def answer_of(shared: Shared, address: str, order: Round) -> Made:
     """Make a round for demands whose limits are given by name.
 
     Raises:
         PydagmanError: that can't be done.
     """
     by_name, said = shared.limits()
+    names_of_own = [name for name, limit in by_name.items() if limit.own]
     keyed = [
-        one._replace(limits=tuple(_key(name, by_name) for name in one.limits)) for one in demands
+        one._replace(limits=tuple(_key(name, by_name) for name in one.limits))
+        for one in order.demands
     ]
     limits = {limit.key: limit for limit in by_name.values()}
-    outcome = shared.directory.round(LimitClaims(shared.dag, address, {}), limits, keyed)
+    needed = sorted({is_own(key) for one in keyed for key in one.limits})
+    try:
+        places = [shared.place(own, order.names[own]) for own in needed]
+        outcome = make_round(places, LimitClaims(shared.dag, address, {}), limits, keyed)
+    except PydagmanError as error:
+        return Made(PlacesUnknown(error_text(error)), said, names_of_own)
     names = {key: limit.name for key, limit in limits.items()}
     grants = [
         grant._replace(full=(names[grant.full[0]], grant.full[1]) if grant.full else None)
         for grant in outcome.grants
     ]
-    return Made(PlacesGiven(grants, outcome.contested, outcome.again_s), said)
+    return Made(PlacesGiven(grants, outcome.contested, outcome.again_s), said, names_of_own)
 
 
 def _key(name: str, limits: dict[str, Limit]) -> str:
@@ -176,14 +212,22 @@ def open_helper(helpers: Helpers) -> LimitHelper:
     queue, place = queue_name(run.job.ad.get("GlobalJobId")), run.config.limits_dir
     say = lambda text: run.out.say(text, 0)  # noqa: E731
     name = file_name(queue, run.job.cluster or run.process.pid)
-    own = OwnFile(name, lambda: open_directory(place, say))
+    files = {
+        False: OwnFile(name, lambda: open_directory(place, say)),
+        True: OwnFile(name, lambda: open_own_directory(say)),
+    }
+
+    def opened(own: bool) -> LimitsDirectory:
+        say = lambda text: None  # noqa: E731
+        directory = open_own_directory(say) if own else open_directory(place, say)
+        return LimitsDirectory(directory, queue, "", queued_dags, own=own)
 
     def share() -> Shared:
-        directory = open_directory(place, lambda text: None)
-        seen = LimitsDirectory(directory, queue, "", queued_dags)
-        return Shared(seen, Definitions(admin), os.path.abspath(run.paths.primary))
+        return Shared(opened, Definitions(admin), os.path.abspath(run.paths.primary), {})
 
-    return LimitHelper(own, share, say)
+    known = configured.limits(admin.shared_limits)
+    own = [name for name, limit in known.items() if limit.own]
+    return LimitHelper(files, own, share, say)
 
 
 def obstacle(dag: Dag, admin: Config) -> Steps[str]:

@@ -9,11 +9,16 @@ from collections.abc import Callable
 
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.queued_dagmans import queue_name, queued_dags
+from condor_pydagman.adapters.shared_directory import private_paths
 from condor_pydagman.features.shared_limits import configured
 from condor_pydagman.features.shared_limits.directory import (
     DEFAULT,
+    KNOB,
     LimitsDirectory,
+    has_file,
     open_directory,
+    open_own_directory,
+    own_usual,
 )
 from condor_pydagman.features.shared_limits.overview import LimitRow, Owned, rows
 
@@ -48,7 +53,7 @@ class LimitsListing:
     def __init__(self, say: Callable[[str], None] = lambda text: None) -> None:
         self._say = say
         self._queue = ""
-        self._seen: LimitsDirectory | None = None
+        self._seen: dict[bool, LimitsDirectory] = {}  # that of own limits, and of the others
 
     def rows(self) -> list[LimitRow]:
         """All limits as they are now.
@@ -57,37 +62,46 @@ class LimitsListing:
             ConfigError, FileError: as of `all_limits`.
         """
         limits = configured.limits(lookup(configured.KNOB) or "")
-        return rows(limits, self._owned() if limits else [], time.time())
+        kinds = {limit.own for limit in limits.values()}
+        return rows(limits, [one for own in kinds for one in self._owned(own)], time.time())
 
     def is_locked(self) -> bool:
         """Whether somebody keeps all DAGMans from the directory."""
-        return self._seen is not None and self._seen.is_locked()
+        return False in self._seen and self._seen[False].is_locked()
 
-    def _owned(self) -> list[Owned]:
-        path = claims_path()
-        if self._seen is not None and not self._seen.directory.is_in_place():
-            self.close()
-        if self._seen is None:
-            if not os.path.exists(path):
+    def _owned(self, own: bool) -> list[Owned]:
+        seen = self._seen.get(own)
+        if seen is not None and not seen.directory.is_in_place():
+            seen.close()
+            del self._seen[own]
+        if own not in self._seen:
+            paths = private_paths(own_usual()) if own else [claims_path()]
+            if not any(map(os.path.exists, paths)):
                 return []
             self._queue = self._queue or queue_name()
-            directory = open_directory(path, self._say)
-            self._seen = LimitsDirectory(directory, self._queue, "", queued_dags)
+            say = self._say
+            directory = open_own_directory(say) if own else open_directory(claims_path(), say)
+            self._seen[own] = LimitsDirectory(directory, self._queue, "", queued_dags, own=own)
         return [
             Owned(_user(one.user), one.user == os.geteuid(), one.cluster, one.lives, one.says)
-            for one in self._seen.everything()
+            for one in self._seen[own].everything()
         ]
 
     def close(self) -> None:
         """Close all files."""
-        if self._seen is not None:
-            self._seen.close()
-            self._seen = None
+        for seen in self._seen.values():
+            seen.close()
+        self._seen.clear()
 
 
 def claims_path() -> str:
-    """The directory in which DAGMans say what they have taken."""
-    return lookup("PYDAGMAN_LIMITS_DIR") or DEFAULT
+    """The directory in which DAGMans say what they have taken of limits of the access point."""
+    return lookup(KNOB) or DEFAULT
+
+
+def has_claim(cluster: int) -> bool:
+    """Whether a DAGMan of this user's, in whichever queue, has ever asked for a limit."""
+    return any(has_file(path, cluster) for path in (claims_path(), *private_paths(own_usual())))
 
 
 def _user(number: int) -> str:

@@ -86,10 +86,9 @@ class _Directory:
         return self._listing.rows()
 
     def has_claim(self, cluster: int) -> bool:
-        from condor_pydagman.features.shared_limits.directory import has_file
-        from condor_pydagman.features.shared_limits.listing import claims_path
+        from condor_pydagman.features.shared_limits.listing import has_claim
 
-        return has_file(claims_path(), cluster)
+        return has_claim(cluster)
 
 
 def asked(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:

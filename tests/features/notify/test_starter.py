@@ -59,7 +59,7 @@ def test_one_that_has_ended_is_started_again(orders: list[dict[str, Any]], tmp_p
     about = "Warning: the process of NOTIFY 1 is gone"
     assert said == [
         f"{about}: KeyError: 'x\\x1b[2J'; starting another",
-        f"{about}: it was killed; starting another",
+        f"{about}: it was probably killed; starting another",
     ]
     assert len(orders) == 3
 

@@ -20,7 +20,9 @@ from condor_pydagman.features.shared_limits.directory import (
     OwnFile,
     Queued,
     file_name,
+    make_round,
     open_directory,
+    open_own_directory,
 )
 from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
@@ -43,7 +45,7 @@ class Dagman:
         most = used if kept is None else kept
         demand = Demand(("a",), (used, 0, 0, 0), (most, 0, 0, 0), nodes)
         claims = LimitClaims(f"{self.own.name}.dag", self.own.name[-16:], {})
-        return self.seen.round(claims, self.point.limits, [demand]).grants[0]
+        return make_round([self.seen], claims, self.point.limits, [demand]).grants[0]
 
     def jobs(self, nodes: int, used: int = 0) -> int:
         return self.wants(nodes, used).places[Kind.JOBS]
@@ -187,13 +189,26 @@ def test_on_a_full_disk_places_are_given_back_but_no_new_dagman_gets_any(
     assert two.jobs(10) == 7
 
 
-def test_a_users_own_limit_is_no_matter_of_others(access_point: AccessPoint) -> None:
+def test_a_users_own_limit_is_no_matter_of_others(
+    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a file in the directory of all users says of one counts nowhere."""
+    monkeypatch.setattr(module, "DEFAULT", str(access_point.path.with_name("usual")))
     access_point.limits = {one.key: one for one in parse("a = JOBS 10", "test", own=True)}
     one = access_point.dagman(1)
-    one.own.keep()
+    directory = open_own_directory(access_point.said.append)
+    users = LimitsDirectory(directory, "here", one.own.name, access_point.ask, own=True)
+    file = OwnFile(one.own.name, lambda: open_own_directory(access_point.said.append))
+    file.keep()
     demand = Demand(("~a",), nodes=20)
     claims = LimitClaims("d", "0123", {})
-    assert one.seen.round(claims, access_point.limits, [demand]).grants[0].places[Kind.JOBS] == 10
-    (entry,) = one.seen.everything()
+    outcome = make_round([users], claims, access_point.limits, [demand])
+    assert outcome.grants[0].places[Kind.JOBS] == 10
+    one.own.keep()
+    access_point.path.joinpath(one.own.name).write_bytes(limit_claims.text_of(outcome.claims))
+    assert one.seen.everything()[0].says.parts == {}
+    (entry,) = users.everything()
+    file.remove()
+    users.close()
     assert entry.lives and entry.user == os.geteuid() and entry.cluster == 1
     assert entry.says.claim("~a", Kind.JOBS).held == 10

@@ -14,7 +14,7 @@ import pytest
 from condor_pydagman.adapters.shared_directory import SharedDirectory
 from condor_pydagman.config import Config
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.shared_limits import helper
+from condor_pydagman.features.shared_limits import directory, helper
 from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
 from condor_pydagman.features.shared_limits.directory import (
     WAKES,
@@ -22,6 +22,7 @@ from condor_pydagman.features.shared_limits.directory import (
     OwnFile,
     file_name,
     open_directory,
+    open_own_directory,
 )
 from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.helper import Definitions, LimitHelper, Shared
@@ -39,14 +40,16 @@ TAPE = Demand(("tape",), nodes=5)
 class Side:
     """DAGMan's side of it."""
 
-    def __init__(self, path: Path) -> None:
-        path.mkdir()
+    def __init__(self, path: Path, cluster: int = 5) -> None:
+        path.mkdir(exist_ok=True)
         path.chmod(0o1777)
         self.path = path
         self.error: Exception | None = None
         self.said: list[str] = []
-        self.own = OwnFile(file_name("here", 5), self.directory)
-        self.helper = LimitHelper(self.own, self.share, self.said.append)
+        self.own = OwnFile(file_name("here", cluster), self.directory)
+        self.users = OwnFile(file_name("here", cluster), self.users_directory)
+        files = {False: self.own, True: self.users}
+        self.helper = LimitHelper(files, ["mine"], self.share, self.said.append)
         self.asker = Asker(self.helper)
         self.process = self.asker.process
 
@@ -55,10 +58,19 @@ class Side:
             raise self.error
         return open_directory(str(self.path), lambda text: None)
 
+    def users_directory(self) -> SharedDirectory:
+        return open_own_directory(self.said.append)
+
+    def seen(self, own: bool) -> LimitsDirectory:
+        directory = self.users_directory() if own else self.directory()
+        return LimitsDirectory(directory, "here", "", lambda clusters: {}, own=own)
+
     def share(self) -> Shared:
-        seen = LimitsDirectory(self.directory(), "here", self.own.name, lambda clusters: {})
-        limits = {"tape": Limit("Tape", {Kind.JOBS: 3})}
-        return Shared(seen, lambda: (limits, ["a limit has gone"]), "/x.dag")
+        limits = {
+            "tape": Limit("Tape", {Kind.JOBS: 3}),
+            "mine": Limit("Mine", {Kind.JOBS: 2}, own=True),
+        }
+        return Shared(self.seen, lambda: (limits, ["a limit has gone"]), "/x.dag", {})
 
     def take(self, *demands: Demand) -> Any:
         return self.asker.ask(TakePlaces(demands))
@@ -67,10 +79,11 @@ class Side:
 @pytest.fixture
 def side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Side]:
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(directory, "DEFAULT", str(tmp_path / "usual"))
     found = Side(tmp_path / "limits")
     yield found
     found.process.end()
-    found.own.remove()
+    found.helper.give_up()
 
 
 def test_a_round_is_made_in_another_process(side: Side) -> None:
@@ -99,11 +112,49 @@ def test_what_goes_wrong_in_the_process_is_told(side: Side, error: Exception) ->
     assert side.take(TAPE) == PlacesUnknown("it is gone")
 
 
+MINE, BOTH = Demand(("mine",), nodes=5), Demand(("mine", "tape"), nodes=5)
+
+
+def places(side: Side, demand: Demand) -> list[int]:
+    answer = side.take(demand)
+    while answer == PlacesWanted():  # it was woken before
+        answer = side.asker.reply()
+    return [grant.places[Kind.JOBS] for grant in answer.grants]
+
+
+def test_a_users_own_limits_need_no_directory_of_others(side: Side) -> None:
+    """The default directory belongs to whoever had a limit first, another user perhaps."""
+    side.error = FileError("it belongs to another user")
+    assert places(side, MINE) == [2]
+    assert side.take(TAPE) == side.take(BOTH) == PlacesUnknown("it belongs to another user")
+    assert not list(side.path.iterdir())
+    own = side.users_directory()
+    assert os.fstat(own.fd).st_mode & 0o777 == 0o700
+    assert own.names() == [side.users.name]
+
+
+def test_a_node_may_have_limits_of_both_kinds(side: Side) -> None:
+    other = Side(side.path, 6)
+    assert places(side, BOTH) == [2]
+    assert places(other, TAPE) == [1]
+    assert places(other, MINE) == [0]
+    assert places(side, Demand(("mine", "tape"))) == [0]
+    assert places(other, MINE) == [2]
+    other.process.end()
+    other.helper.give_up()
+
+
+def test_a_limit_becomes_one_of_all(side: Side) -> None:
+    side.helper._own = ["tape"]
+    assert side.take(TAPE) == PlacesUnknown("a limit is another one now")
+    assert places(side, TAPE) == [3]
+
+
 def test_a_process_that_dies_is_told_and_another_one_is_made(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(helper, "make_round", lambda *_: os._exit(1))
+        patched.setattr(helper, "answer_of", lambda *_: os._exit(1))
         died = "the process that asks for places of shared limits has died"
         assert side.take(TAPE) == PlacesUnknown(died)
     assert side.take(TAPE).grants[0].places[Kind.JOBS] == 3
@@ -116,7 +167,7 @@ def test_a_round_that_takes_too_long_is_told(side: Side, monkeypatch: pytest.Mon
         hangs.touch()
         time.sleep(600)
 
-    monkeypatch.setattr(helper, "make_round", hang)
+    monkeypatch.setattr(helper, "answer_of", hang)
     assert side.take(TAPE) == PlacesUnknown("no answer within 60 s")
 
 

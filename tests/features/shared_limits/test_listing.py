@@ -6,17 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.features.shared_limits import listing
+from condor_pydagman.adapters.shared_directory import private_paths
+from condor_pydagman.features.shared_limits import directory, listing
 from condor_pydagman.features.shared_limits.definitions import parse
 from condor_pydagman.features.shared_limits.directory import (
     LimitsDirectory,
     OwnFile,
     file_name,
-    has_file,
+    make_round,
     open_directory,
+    open_own_directory,
 )
 from condor_pydagman.features.shared_limits.fair_shares import Demand
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
+from condor_pydagman.features.shared_limits.listing import has_claim
 
 HERE = "here /spool"
 
@@ -30,22 +33,26 @@ def claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(listing.configured, "own_path", lambda: str(tmp_path / "limits"))
     (tmp_path / "limits").write_text("few = JOBS 3\n")
     monkeypatch.setattr(listing, "lookup", lambda name: str(place) if "DIR" in name else None)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for module in (listing, directory):
+        monkeypatch.setattr(module, "DEFAULT", str(tmp_path / "usual"))
     monkeypatch.setattr(listing, "queue_name", lambda: HERE)
     monkeypatch.setattr(listing, "queued_dags", lambda clusters: 1 / 0)
     return place
 
 
-def takes(claims: Path, cluster: int, nodes: int) -> OwnFile:
+def takes(claims: Path, cluster: int, nodes: int, *, own: bool = True) -> OwnFile:
     """A DAGMan that lives asks for places."""
     name = file_name(HERE, cluster)
-    own = OwnFile(name, lambda: open_directory(str(claims), print))
-    own.keep()
-    limits = {one.key: one for one in parse("few = JOBS 3", "t", own=True)}
-    seen = LimitsDirectory(open_directory(str(claims), print), HERE, name, lambda clusters: {})
-    demand = Demand(("~few",), (0, 0, 0, 0), (0, 0, 0, 0), nodes)
-    seen.round(LimitClaims(f"{cluster}.dag", "0", {}), limits, [demand])
+    opened = lambda: open_own_directory(print) if own else open_directory(str(claims), print)  # noqa: E731
+    file = OwnFile(name, opened)
+    file.keep()
+    limits = {one.key: one for one in parse("few = JOBS 3", "t", own=own)}
+    seen = LimitsDirectory(opened(), HERE, name, lambda clusters: {}, own=own)
+    demand = Demand((*limits,), (0, 0, 0, 0), (0, 0, 0, 0), nodes)
+    make_round([seen], LimitClaims(f"{cluster}.dag", "0", {}), limits, [demand])
     seen.close()
-    return own
+    return file
 
 
 def seen(found: list[listing.LimitRow]) -> list[tuple[int, int, int]]:
@@ -63,14 +70,16 @@ def test_it_is_read_again_and_again(claims: Path) -> None:
     assert seen(listing.all_limits()) == [(7, 2, 0), (8, 1, 1)]
     first.remove()
     assert seen(limits.rows()) == [(8, 1, 1)]
-    claims.rename(claims.with_name("moved"))
+    usual = Path(next(private_paths(listing.own_usual())))
+    usual.rename(usual.with_name("moved"))
     assert seen(limits.rows()) == []
     second.close()
     limits.close()
 
 
 def test_whose_file_is_there(claims: Path) -> None:
-    assert not has_file(str(claims), 7)
-    takes(claims, 7, 2)
-    assert has_file(str(claims), 7)
-    assert not has_file(str(claims), 77)
+    for cluster, own in ((7, True), (8, False)):
+        assert not has_claim(cluster)
+        takes(claims, cluster, 2, own=own)
+        assert has_claim(cluster)
+    assert not has_claim(77)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.shared_limits import directory, listing, outside
+from condor_pydagman.features.shared_limits import listing, outside
 from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.outside import LimitsInUse, watcher
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
@@ -73,7 +73,7 @@ def test_a_directory_that_can_not_be_read(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_by_the_directory_of_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing.LimitsListing, "rows", lambda listing: [ROW])
-    monkeypatch.setattr(directory, "has_file", lambda path, cluster: cluster == 7)
+    monkeypatch.setattr(listing, "has_file", lambda path, cluster: cluster == 7)
     limits = watcher()
     assert limits.of(None, 8) == ()
     assert [part.name for part in limits.of(None, 7)] == ["Tape"]

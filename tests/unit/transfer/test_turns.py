@@ -186,7 +186,9 @@ def test_a_held_lock_of_the_directory_leaves_the_user_alone(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns, "_LOCK_S", 0.05)
-    monkeypatch.setattr(placement_directory, "DEFAULT", str(tmp_path / "none" / "default"))
+    monkeypatch.setattr(
+        placement_directory, "DEFAULT", f"{tmp_path}/none/condor_pydagman-placement"
+    )
     monkeypatch.setenv("HOME", str(tmp_path))
     fd = os.open(bench.path, os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_EX)
@@ -200,7 +202,9 @@ def test_too_many_files_leave_the_user_alone(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_directory, "MAX_ENTRIES", 10)
-    monkeypatch.setattr(placement_directory, "DEFAULT", str(tmp_path / "none" / "default"))
+    monkeypatch.setattr(
+        placement_directory, "DEFAULT", f"{tmp_path}/none/condor_pydagman-placement"
+    )
     monkeypatch.setenv("HOME", str(tmp_path))
     for number in range(20):
         (bench.path / str(number)).touch()
