@@ -19,7 +19,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from condor_pydagman.timers import (
@@ -175,7 +175,7 @@ def _be_child(
         _die_with(parent)
         gc.freeze()  # what is there stays: to look at it would copy its pages
         _forget_signals()
-        _close_all_but(ours.fileno())
+        close_all_but((ours.fileno(),))
         if alarm_s is not None:
             signal.setitimer(signal.ITIMER_REAL, alarm_s)
         with contextlib.suppress(ConnectionError):  # the parent is gone
@@ -201,11 +201,11 @@ def _forget_signals() -> None:
         signal.siginterrupt(number, False)
 
 
-def _close_all_but(kept: int) -> None:
+def close_all_but(kept: Collection[int]) -> None:
     """Close what the parent had open, but for the standard streams: a lock that lives as long as
     its descriptor must not outlive the parent."""
     for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) != kept:
+        if int(name) > 2 and int(name) not in kept:
             with contextlib.suppress(OSError):  # that of the directory just listed
                 os.close(int(name))
 

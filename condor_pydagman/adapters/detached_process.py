@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from condor_pydagman.adapters.child import close_all_but
 from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.vocabulary import SECRETS
 
@@ -72,8 +73,7 @@ def _become(
         tells = fcntl.fcntl(tells, fcntl.F_DUPFD_CLOEXEC, first_free)
         for place, fd in enumerate([_moved(fd, first_free) for fd in inherited], 3):
             os.dup2(fd, place)
-        os.closerange(first_free, tells)
-        os.closerange(tells + 1, 4096)
+        close_all_but((*range(3, first_free), tells))
         environment = {
             name: value
             for name, value in os.environ.items()

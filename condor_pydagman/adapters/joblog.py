@@ -15,6 +15,7 @@ Behaviour of JobEventLog that this file works around (measured, 25.14):
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -115,6 +116,7 @@ class NodesLog:
             ) from None
         try:
             self._bindings = htcondor2.JobEventLog(self.path)
+            _keep_from_programs(os.fstat(self._fd))
         except htcondor2.HTCondorException as error:
             self._raise_machine_error()
             raise FileError(f"can't read the nodes log {self.path}: {error}") from None
@@ -477,3 +479,14 @@ def has_submit_events(path: str, cluster: int, since: float = 0.0) -> bool:
     except OSError:
         pass
     return False
+
+
+def _keep_from_programs(log: os.stat_result) -> None:
+    """Close the bindings' descriptors of the log in programs that this process becomes or starts.
+
+    None is opened for that: a POSIX lock would end when it is closed.
+    """
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # that of the directory just listed
+            if os.path.samestat(os.fstat(int(name)), log):
+                os.set_inheritable(int(name), False)

@@ -2,12 +2,14 @@
 
 Exit codes (the schedd acts on them): 0 done, 1 failed, 2 removed, 3 left, to be started again;
 ABORT-DAG-ON may give any other.  A bug of ours ends with 4, so that the schedd starts us again and
-the run recovers, instead of taking the job away.
+the run recovers, instead of taking the job away.  What only a person can mend (a directory that is
+gone) ends with 1, unless a run is to be recovered: starting again would not help.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import faulthandler
 import gc
 import os
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 EXIT_ERROR = 1
 EXIT_BUG = 4
+_ERRNOS_OF_BUGS = (errno.EBADF, errno.EINVAL)
 
 _SEE_USAGE = "To view condor_dagman usage look at <DAG File>.lib.out"
 _BINDINGS_EXIT = (
@@ -153,16 +156,31 @@ def _open_log(options: DagmanOptions) -> OutLog | int:
         return _exit_code_before_start(options)
     from condor_pydagman.adapters.outlog import log_path
     from condor_pydagman.daemon import initialize
-    from condor_pydagman.errors import is_machine_error
 
+    try:
+        os.getcwd()
+    except OSError as error:
+        what = f"ERROR ({error.errno}): unable to get working directory: {error.strerror}"
+        text, code = _of_environment(what, error, options)
+        _print_error(text)
+        with contextlib.suppress(OSError):  # its path may be relative to that directory
+            _say_in_log(text, code)
+        return code
     try:
         return initialize.open_log()
     except OSError as error:
-        code = EXIT_RESTART if is_machine_error(error) else _exit_code_before_start(options)
-        later = "; starting again later" if code == EXIT_RESTART else ""
-        path = log_path()
-        _print_error(f"ERROR \"Cannot open log file '{path}'\": {error.strerror}{later}")
+        what = f"ERROR \"Cannot open log file '{log_path()}'\": {error.strerror}"
+        text, code = _of_environment(what, error, options)
+        _print_error(text)
         return code
+
+
+def _of_environment(text: str, error: OSError, options: DagmanOptions) -> tuple[str, int]:
+    """Message and exit code for an error that is no bug of ours."""
+    from condor_pydagman.errors import is_machine_error
+
+    code = EXIT_RESTART if is_machine_error(error) else _exit_code_before_start(options)
+    return (f"{text}; starting again later" if code == EXIT_RESTART else text), code
 
 
 def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
@@ -188,7 +206,7 @@ def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
         out.say(str(error), 0)
         code = error.code
     except Exception as error:  # any error must reach the log
-        text, code = _unexpected_error(error)
+        text, code = _unexpected_error(error, invocation.options)
         out.say(text, 0)
         _print_error(text)
     out.say(banner.exit_line(os.getpid(), code), 0)
@@ -223,16 +241,15 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> DagRun | in
     return run
 
 
-def _unexpected_error(error: Exception) -> tuple[str, int]:
+def _unexpected_error(error: Exception, options: DagmanOptions) -> tuple[str, int]:
     """Message and exit code for an unexpected exception.
 
-    It must not be 0, 1 or 2: the schedd would take the DAG's jobs away.
+    Of a run that has begun it must not be 0, 1 or 2: the schedd would take the DAG's jobs away.
     """
-    from condor_pydagman.errors import is_machine_error
-
-    if isinstance(error, OSError) and is_machine_error(error):
-        text = f"ERROR: {error}; DAGMan leaves; started again, it recovers from its nodes log"
-        return text, EXIT_RESTART
+    if isinstance(error, OSError) and error.errno not in _ERRNOS_OF_BUGS:
+        return _of_environment(f"ERROR: {error}", error, options)
+    if isinstance(error, MemoryError):
+        return "ERROR: there is too little memory; starting again later", EXIT_RESTART
     return _bug_report(), EXIT_BUG
 
 

@@ -11,7 +11,7 @@ from typing import Union
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
-from condor_pydagman.records.own_ad import literal, quoted
+from condor_pydagman.records.own_ad import literal, quoted, unquoted
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -182,7 +182,6 @@ _ATTRIBUTE = re.compile(
     re.DOTALL,
 )
 _STRINGS = re.compile(_STRING, re.DOTALL)
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _OUTCOME_PATTERN = re.compile(r"STATUS_\w+ \((.*)\)", re.DOTALL)
 OUTCOME = "Outcome"  # the word for the DAG's state, which the file has in a comment
 
@@ -202,21 +201,13 @@ def node_status_ads(text: str) -> Iterator[Ad]:
             yield ad
             ad = {}
         if string is not None:
-            ad[name] = _plain(string)
+            ad[name] = unquoted(string)
         elif number is not None:
             ad[name] = int(number)
         else:
-            ad[name] = tuple(map(_plain, _STRINGS.findall(strings)))
+            ad[name] = tuple(map(unquoted, _STRINGS.findall(strings)))
         outcome = _OUTCOME_PATTERN.search(comment) if comment and name == "DagStatus" else None
         if outcome:
             ad[OUTCOME] = outcome[1]
     if ad:
         yield ad
-
-
-def _plain(string: str) -> str:
-    """A ClassAd string without its quotes and escapes."""
-    inner = string[1:-1]
-    if "\\" not in inner:
-        return inner
-    return _ESCAPED.sub(lambda match: "\n" if match[1] == "n" else match[1], inner)

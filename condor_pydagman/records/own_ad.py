@@ -32,15 +32,39 @@ ENDED = "PYDAGMAN_Ended"  # see `ended`
 BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
 RUN_COUNT = "JobRunCount"  # the schedd's: how often it has started the job
 EXIT_CODE, EXIT_BY_SIGNAL = "ExitCode", "ExitBySignal"  # of the start before
+_NAMED = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
+_ESCAPES = {byte: f"\\{letter}" for byte, letter in _NAMED.items()}
+_ESCAPED = {letter.encode(): bytes((byte,)) for byte, letter in _NAMED.items()}
 _UPDATE_TIME = "DAG_AdUpdateTime"
 _STATISTICS = "DAG_Stats"  # differs at every update, so a change of it alone causes none
 
 
 def quoted(text: str) -> str:
-    """A string as a ClassAd writes it, quotes around it."""
-    if '"' in text or "\\" in text or "\n" in text:
-        text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    """A string as HTCondor writes it in a ClassAd, quotes around it: bytes other than printable
+    ASCII as octal numbers."""
+    if not text.isascii() or not text.isprintable() or '"' in text or "\\" in text:
+        text = re.sub(r'[^ -~]|["\\]', _escaped, text)
     return f'"{text}"'
+
+
+def unquoted(string: str) -> str:
+    """The text of a string in a ClassAd, as `quoted` writes it."""
+    if "\\" not in string:
+        return string[1:-1]
+    data = string[1:-1].encode("utf-8", "surrogateescape")
+    data = re.sub(rb"(?s)\\([0-3]?[0-7]{1,2}|.)", _meant, data)
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    data = found[0].encode("utf-8", "surrogateescape")
+    return "".join(_ESCAPES.get(byte, f"\\{byte:03o}") for byte in data)
+
+
+def _meant(found: re.Match[bytes]) -> bytes:
+    if found[1].isdigit():
+        return bytes((int(found[1], 8),))
+    return _ESCAPED.get(found[1], found[1])
 
 
 def literal(value: str | int) -> str:

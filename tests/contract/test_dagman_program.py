@@ -452,6 +452,36 @@ def test_a_bug_of_ours_is_told_in_both_logs_and_keeps_the_jobs(
     assert (tmp_path / "t.dag.lock").exists()
 
 
+def test_a_script_has_no_descriptor_of_dagman(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.dag").write_text("JOB A a.sub NOOP\nSCRIPT PRE A fds.sh\nSCRIPT POST A fds.sh\n")
+    (tmp_path / "fds.sh").write_text("#!/bin/sh\nls -l /proc/self/fd >> fds\n")
+    (tmp_path / "fds.sh").chmod(0o755)
+    assert run("-f", "-l", ".", "-Dag", "t.dag").returncode == 0
+    lines = (tmp_path / "fds").read_text().splitlines()
+    open_files = [line.split(" -> ")[1] for line in lines if " -> " in line]
+    assert len(open_files) == 8, "three streams and the directory that ls lists, twice"
+    own = {"/dev/null", f"{tmp_path}/fds"}
+    assert all(file in own or file.startswith("/proc/") for file in open_files)
+
+
+@pytest.mark.parametrize("log", ["out", "{place}/out"])
+def test_a_directory_that_is_gone(tmp_path: Path, environment: dict[str, str], log: str) -> None:
+    """As after stock, the schedd does not start DAGMan again; the log has why, if there is one."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    words = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *PROGRAM, "-f", "-Dag", "t.dag"]
+    environment["_CONDOR_DAGMAN_LOG"] = log.format(place=tmp_path)
+    done = subprocess.run(
+        words, cwd=gone, env=environment, capture_output=True, text=True, timeout=180, check=False
+    )
+    why = "ERROR (2): unable to get working directory: No such file or directory"
+    assert (done.returncode, done.stderr) == (1, f"{why}\n")
+    assert not gone.exists()
+    if log != "out":
+        assert why in said(tmp_path)
+        assert said(tmp_path)[-1].endswith("EXITING WITH STATUS 1")
+
+
 EARLY = """\
 import os, signal
 from condor_pydagman.daemon import startup
@@ -484,5 +514,6 @@ def test_a_signal_that_comes_while_the_dag_is_read(
     )
     (tmp_path / "go").touch()
     assert done.returncode == code
-    assert f"Received {name}" in said(tmp_path)
+    begins = {"SIGUSR1": "Received SIGUSR1"}.get(name, f"Got {name}.")
+    assert any(line.startswith(begins) for line in said(tmp_path))
     assert (tmp_path / "t.dag.lock").exists() == (code == 3)

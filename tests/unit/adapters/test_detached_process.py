@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import sys
 import time
 from pathlib import Path
@@ -44,6 +45,34 @@ def test_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = told["environment"]
     assert environment["KEPT"] == "yes"
     assert not [name for name in environment if "ANCESTOR" in name or "SESSION" in name]
+
+
+def test_it_has_no_descriptor_of_its_starter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However high its number is."""
+    (tmp_path / "told.py").write_text(
+        "import os, sys\n"
+        "def main():\n"
+        "    there = sorted(map(int, os.listdir('/proc/self/fd')))[:-1]\n"
+        "    with open('part', 'w') as file:\n"
+        "        file.write(repr(there))\n"
+        "    os.rename('part', 'result')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 5002), limits[1]))
+    kept, high = os.open(os.devnull, os.O_RDONLY), 5001
+    try:
+        os.dup2(kept, high, inheritable=True)
+        detached_process.start("told", b"", (kept,))
+        os.close(high)
+    finally:
+        os.close(kept)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    until((tmp_path / "result").exists, "what the process has to tell")
+    assert (tmp_path / "result").read_text() == "[0, 1, 2, 3]"
 
 
 def test_a_process_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:

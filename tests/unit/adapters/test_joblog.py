@@ -55,6 +55,24 @@ def read_all(log: NodesLog) -> list[LogEvent | LogBroken]:
     return events
 
 
+def descriptors(path: str) -> list[int]:
+    """Those that this process has of a file."""
+    log, numbers = os.stat(path), map(int, os.listdir("/proc/self/fd"))
+    there = [fd for fd in numbers if os.path.exists(f"/proc/self/fd/{fd}")]
+    return [fd for fd in there if os.path.samestat(os.fstat(fd), log)]
+
+
+def test_no_program_that_is_started_has_the_log(log: NodesLog) -> None:
+    """Not even one that another library starts, without closing what it has inherited."""
+    write(log, submit(1))
+    read_all(log)
+    assert len(descriptors(log.path)) > 1, "the bindings have it open"
+    assert not [fd for fd in descriptors(log.path) if os.get_inheritable(fd)]
+    ls = ["/bin/ls", "-l", "/proc/self/fd"]
+    done = subprocess.run(ls, close_fds=False, capture_output=True, text=True, check=True)
+    assert log.path not in done.stdout
+
+
 def brief(events: list[LogEvent | LogBroken]) -> list[tuple[int, int]]:
     assert all(isinstance(event, LogEvent) for event in events), events
     return [(event.kind, event.cluster) for event in events if isinstance(event, LogEvent)]

@@ -152,6 +152,24 @@ def test_state_of_the_dag(final: bool, outcome: str, state: str) -> None:
     assert f"  DagStatus = {state}\n" in text(counts(), [], final, outcome)
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("été", "\\303\\251t\\303\\251"),
+        ("caf\udce9", "caf\\351"),
+        ("\x01\x7f1", "\\001\\1771"),
+        ("a\tb\vc", "a\\tb\\vc"),
+        ('b\\s"q', 'b\\\\s\\"q'),
+        ("a?'b", "a?'b"),
+    ],
+)
+def test_names_are_written_as_by_stock_and_read_back(name: str, written: str) -> None:
+    """Each byte that is not printable ASCII as an octal number (measured, 25.14.1)."""
+    found = text(counts(), [node(0, name, NodeStatus.DONE)], False, "")
+    assert f'  Node = "{written}";\n' in found
+    assert [ad["Node"] for ad in node_status_ads(found) if "Node" in ad] == [name]
+
+
 def test_a_node_that_is_left_out() -> None:
     dag = small_dag()
     dag.flags[0] |= DONE | LEFT_OUT
