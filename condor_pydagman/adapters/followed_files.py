@@ -7,26 +7,33 @@ files are opened must tell the owner nothing of whoever looks.
 
 from __future__ import annotations
 
-import contextlib
-import glob
 import os
 import re
 import stat
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
 
-from condor_pydagman.adapters.files import open_ordinary
+from condor_pydagman.adapters.files import open_known
+from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.printable import message
 from condor_pydagman.records.job_description import NOTHING, statements
 
-MAX_BYTES = 1 << 20  # of the description with its files
+MAX_BYTES = 1 << 20  # of the files of a description
+MAX_TEXT_BYTES = 1 << 26  # of a description
 MAX_DEPTH = 20  # of files in files
+MAX_NAMES = 100_000  # in the directories in which a description looks for names that match
 Owner = tuple[int, int]  # of a file: its user and group
 UNKNOWN: Owner = (-1, -1)
 _CONTINUED = re.compile(r"\\[ \t\r]*\n\s*")
-_INCLUDE = re.compile(r"\s*@?include\b([^:]*):\s*(.*?)\s*", re.I | re.S)
-_FROM = re.compile(r"\s*(?P<head>\w+\b(?!\s*=).*?\bfrom\b\s*(?:table\s*\([^)]*\)\s*)?"
-                   r"(?:\[[-\d\s:]*\]\s*)?)(?P<file>[^\s(].*?)\s*", re.I | re.S)  # fmt: skip
-_MATCHING = re.compile(r"\s*(?P<head>\w+\b(?!\s*=).*?)\bmatching\b\s*(?P<kind>files|dirs|any)?\b\s*"
-                       r"(?P<slice>\[[-\d\s:]*\])?(?P<names>[^()]*)", re.I | re.S)  # fmt: skip
+# Of statements without blanks around: none of these tries the same text again and again.
+_INCLUDE = re.compile(r"@?include\b([^:]*):\s*(.*)", re.I | re.S)
+_FROM = re.compile(r"(?P<head>\w+\b(?!\s*=).*?\bfrom\b\s*(?:table\s*\([^()]*\)\s*)?"
+                   r"(?:\[[-\d\s:]*\]\s*)?)(?P<file>[^\s(].*)", re.I | re.S)  # fmt: skip
+_MATCHING = re.compile(r"(?P<head>\w+\b(?!\s*=).*?)\bmatching\b\s*(?P<kind>files|dirs|any)?\b\s*"
+                       r"(?P<slice>\[[-\d\s:]*\])?(?P<names>.*)", re.I | re.S)  # fmt: skip
+_MAGIC = re.compile(r"[*?[]")
 
 
 def owner_of(path: str) -> Owner:
@@ -45,16 +52,25 @@ def text_of_node(dag: Dag, node: int, owner: Owner) -> tuple[str, Owner]:
         owner: of the DAG file.
 
     Raises:
-        FileError: it is no ordinary file.
-        OSError: it can't be opened or read.
+        FileError, OSError: see `read_known`.
     """
     name = dag.submits[node]
     text = dag.descriptions.get(name)
-    if text is not None:
-        return text, owner
-    with open_ordinary(name) as file:
-        found = os.fstat(file.fileno())
-        return file.read().decode("utf-8", "surrogateescape"), (found.st_uid, found.st_gid)
+    return (text, owner) if text is not None else read_known(name, owner)
+
+
+def read_known(path: str, reader: Owner) -> tuple[str, Owner]:
+    """The text of a file that the owner of a DAG can read as well, and its owner.
+
+    Raises:
+        FileError: it is no ordinary file, too large, or that user can't read it.
+        OSError: it can't be opened or read.
+    """
+    with open_known(path, reader) as file:
+        found, data = os.fstat(file.fileno()), file.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        raise FileError(f"{path} is not read: it is too large")
+    return data.decode("utf-8", "surrogateescape"), (found.st_uid, found.st_gid)
 
 
 class Followed:
@@ -68,7 +84,7 @@ class Followed:
 
     def __init__(self, text: str, owner: Owner) -> None:
         self.owner = owner
-        self._left = MAX_BYTES
+        self._left, self._names_left = MAX_BYTES, MAX_NAMES
         self.unread: list[str] = []
         self.text = self._with_files(text, 0)
 
@@ -77,7 +93,7 @@ class Followed:
         parts = []
         for begin, end in statements(lines):
             whole = "\n".join(lines[begin:end])
-            parts.append(self._followed(_CONTINUED.sub("", whole), depth) or whole)
+            parts.append(self._followed(_CONTINUED.sub("", whole).strip(), depth) or whole)
         return "\n".join(parts)
 
     def _followed(self, statement: str, depth: int) -> str:
@@ -98,15 +114,17 @@ class Followed:
             if items is None:
                 return ""
             if re.search(r"^\s*[#)]", items, re.M):  # which a list in the text can't have
-                self.unread.append(
-                    f"{found['file']} is not followed: it has a line with # or ) first"
-                )
+                self._leave(found["file"], OSError(0, "it has a line with # or ) first"))
                 return ""
             return f"{found['head']}(\n{items.rstrip()}\n)"
         found = _MATCHING.fullmatch(statement)
-        if found is None or "$" in found["names"]:
+        if found is None:
             return ""
-        names = _matching(found["names"].split(), (found["kind"] or "any").lower())
+        try:
+            names = self._matching(found["names"], (found["kind"] or "any").lower())
+        except (OSError, ValueError, RecursionError) as error:
+            self._leave(found["names"].strip(), error)
+            return f"{found['head']} from ."  # which can't be opened: no items would be an answer
         lines = "".join(f"{name}\n" for name in names)
         return f"{found['head']} from {found['slice'] or ''}(\n{lines})"
 
@@ -117,45 +135,74 @@ class Followed:
                 raise OSError(0, "no command is run")
             if "$" in name:
                 raise OSError(0, "its name depends on macros")
-            text = _read(name, self.owner, self._left)
+            return self._read(name)
         except FileNotFoundError:  # so says its reader, too
             return None
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            self.unread.append(f"{name} is not followed: {reason}")
+            self._leave(name, error)
             return None
-        self._left -= len(text)
-        return text
 
+    def _read(self, path: str) -> str:
+        if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a device might do something
+            raise OSError(0, "it is not a regular file")
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(self._own(os.fstat(file.fileno())).st_mode):
+                raise OSError(0, "it is not a regular file")
+            data = file.read(self._left + 1)
+        if len(data) > self._left:
+            raise OSError(0, "it is too large")
+        self._left -= len(data)
+        return data.decode("utf-8", "surrogateescape")
 
-def _read(path: str, owner: Owner, most: int) -> str:
-    if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a device might do something
-        raise OSError(0, "it is not a regular file")
-    with open(
-        os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb"
-    ) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != owner[0]:
+    def _leave(self, name: str, why: Exception) -> None:
+        reason = getattr(why, "strerror", None) or why
+        self.unread.append(f"{message(name)} is not followed: {reason}")
+
+    def _matching(self, patterns: str, kind: str) -> list[str]:
+        """The names that fit, as HTCondor writes them."""
+        if "$" in patterns:
+            raise OSError(0, "its name depends on macros")
+        found: dict[str, None] = {}
+        for pattern in re.findall(r"[^\s,()]+", patterns):
+            wanted = "dirs" if pattern.endswith("/") else kind
+            for name in sorted(self._names(pattern.rstrip("/"))):
+                is_directory = stat.S_ISDIR(self._own(os.stat(name)).st_mode)
+                if wanted == "any" or is_directory == (wanted == "dirs"):
+                    found.setdefault(name + "/" * is_directory)
+        return list(found)
+
+    def _names(self, pattern: str) -> Iterator[str]:
+        directory, last = os.path.split(pattern)
+        for parent in self._names(directory) if _MAGIC.search(directory) else [directory]:
+            for name in self._listed(parent or "."):
+                if fnmatchcase(name, last) and name.startswith(".") <= last.startswith("."):
+                    yield os.path.join(parent, name)
+
+    def _own(self, found: os.stat_result) -> os.stat_result:
+        """Of a file or directory of the owner's: others would tell something new."""
+        if found.st_uid != self.owner[0]:
             raise OSError(0, "it does not belong to the owner of the description")
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(0, "it is too large")
-    return data.decode("utf-8", "surrogateescape")
+        return found
+
+    def _listed(self, directory: str) -> list[str]:
+        try:
+            opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        try:
+            self._own(os.fstat(opened))
+            with os.scandir(opened) as entries:
+                names = [entry.name for entry in islice(entries, self._names_left + 1)]
+        finally:
+            os.close(opened)
+        self._names_left -= len(names)
+        if self._names_left < 0:
+            raise OSError(0, "there are too many names")
+        return names
 
 
 def _closed(text: str) -> str:
     """A text behind which another one may stand: its last line does not go on."""
     text = text.rstrip("\r\n")
     return text + NOTHING if text.endswith("\\") else text
-
-
-def _matching(patterns: list[str], kind: str) -> list[str]:
-    found: dict[str, None] = {}
-    for pattern in patterns:
-        for name in sorted(glob.glob(pattern)):
-            is_directory = False
-            with contextlib.suppress(OSError):
-                is_directory = stat.S_ISDIR(os.stat(name).st_mode)
-            if kind == "any" or is_directory == (kind == "dirs"):
-                found.setdefault(name + "/" * is_directory)
-    return list(found)

@@ -154,7 +154,7 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
 
 def _reader() -> Callable[[str], Iterator[str]]:
     """As `DagFiles.read`, but an error of the machine makes DAGMan start again later."""
-    dag_files = files.DagFiles()
+    dag_files = files.DagFiles(trusted=True)
 
     def read(path: str) -> Iterator[str]:
         try:
