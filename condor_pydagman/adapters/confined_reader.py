@@ -13,6 +13,7 @@ import select
 import signal
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 from condor_pydagman.adapters.confinement import confine
@@ -21,8 +22,10 @@ from condor_pydagman.errors import PoolError
 
 MAX_ANSWER_BYTES = 1 << 20
 TIMEOUT_S = 10
+MAX_ENDED = 5  # texts of a user; then no more of this user's are read
 _KEPT = ("LANG", "LC_ALL", "PATH", "TZ")  # of the environment, when there is a configuration
 _MAX_DESCRIPTORS = 256
+_TOO_MANY = "others of the same user could not be read to their end"
 _UNCONFINED = "this system does not let a process give up its rights (seccomp)"
 _ENDED = f"to read it takes more than {TIMEOUT_S} s, or more memory than it should"
 
@@ -32,12 +35,16 @@ def serve() -> None:
     for name in set(os.environ) - set(_KEPT):
         del os.environ[name]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks
+    ended: Counter[int] = Counter()
     for line in sys.stdin.buffer:
         function, user, group, calls = json.loads(line)
         module, _, name = function.partition(":")
         called = getattr(importlib.import_module(module), name)
-        answer = json.dumps(_answer_of_copy(called, user, group, calls))
-        sys.stdout.buffer.write(answer.encode("ascii") + b"\n")
+        answer = _TOO_MANY, ""
+        if ended[user] < MAX_ENDED:
+            answer = _answer_of_copy(called, user, group, calls)
+        ended[user] += answer[0] == _ENDED
+        sys.stdout.buffer.write(json.dumps(answer).encode("ascii") + b"\n")
         sys.stdout.buffer.flush()
 
 

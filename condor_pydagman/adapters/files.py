@@ -257,7 +257,7 @@ def open_known(path: str, reader: tuple[int, int]) -> BinaryIO:
         reader: user and group, who can read the file by the modes of it and its directories.
 
     Raises:
-        FileError: that user can't read it.
+        PermissionError: that user can't read it.
     """
     file = open_ordinary(path)
     try:
@@ -279,7 +279,7 @@ def _refuse_secret(fd: int, path: str, reader: tuple[int, int]) -> None:
         owns = directory.st_uid == reader[0]
         allowed = owns or directory.st_mode & _bit(stat.S_IXOTH, directory, reader)
     if not allowed:
-        raise FileError(f"{path} is not read: the owner of the DAG may not read it")
+        raise PermissionError(errno.EACCES, "the owner of the DAG may not read it", path)
 
 
 def _bit(of_others: int, found: os.stat_result, reader: tuple[int, int]) -> int:

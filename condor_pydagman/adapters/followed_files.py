@@ -63,8 +63,8 @@ def read_known(path: str, reader: Owner) -> tuple[str, Owner]:
     """The text of a file that the owner of a DAG can read as well, and its owner.
 
     Raises:
-        FileError: it is no ordinary file, too large, or that user can't read it.
-        OSError: it can't be opened or read.
+        FileError: it is no ordinary file, or too large.
+        OSError: it can't be opened or read, or not by that user.
     """
     with open_known(path, reader) as file:
         found, data = os.fstat(file.fileno()), file.read(MAX_TEXT_BYTES + 1)

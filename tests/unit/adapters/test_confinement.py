@@ -113,6 +113,11 @@ def test_the_process_that_is_asked() -> None:
     with pytest.raises(foreign_texts.NotRead, match="more than"):
         foreign_texts.ask(f"{PROBE}:long_answer", UNKNOWN)
     assert foreign_texts._server() is server  # it outlives its copies
+    for _ in range(confined_reader.MAX_ENDED):
+        with pytest.raises(foreign_texts.NotRead, match="more than"):
+            foreign_texts.ask(f"{PROBE}:long_answer", (77, 77))
+    with pytest.raises(foreign_texts.NotRead, match="others of the same user"):
+        foreign_texts.ask(f"{PROBE}:answer", (77, 77))
     server._process.kill()
     server._process.wait()
     assert foreign_texts.ask(f"{PROBE}:secrets", UNKNOWN)  # and is started again
