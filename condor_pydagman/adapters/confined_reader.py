@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 from condor_pydagman.adapters.confinement import confine
@@ -25,8 +26,10 @@ from condor_pydagman.errors import PoolError
 MAX_ANSWER_BYTES = 1 << 20
 TIMEOUT_S = 10
 MAX_SERVED = 100  # texts: what they take together is limited as well
+MAX_ENDED = 5  # texts of a user; then no more of this user's are read
 _KEPT = ("LANG", "LC_ALL", "PATH", "TZ")  # of the environment, when there is a configuration
 _MAX_DESCRIPTORS = 256
+_TOO_MANY = "others of the same user could not be read to their end"
 _UNCONFINED = "this system does not let a process give up its rights (seccomp)"
 _ENDED = f"to read it takes more than {TIMEOUT_S} s, or more memory than it should"
 
@@ -38,18 +41,23 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks
     gc.freeze()  # what is there stays: to look at it would copy its pages
     copy = None
+    ended: Counter[int] = Counter()
     for line in sys.stdin.buffer:
         *kind, arguments = json.loads(line)
         if copy is None or copy.kind != kind or copy.served >= MAX_SERVED:
             if copy is not None:
                 copy.end()
             copy = _Copy(kind)
-        problem, text = copy.answer(arguments)
-        if problem and copy.served > 1:  # it may have been the texts before
-            copy = _Copy(kind)
+        if ended[kind[1]] < MAX_ENDED:
             problem, text = copy.answer(arguments)
+            if problem and copy.served > 1:  # it may have been the texts before
+                copy = _Copy(kind)
+                problem, text = copy.answer(arguments)
+        else:
+            problem, text = _TOO_MANY, ""
         if problem:
             copy = None
+            ended[kind[1]] += problem == _ENDED
         sys.stdout.buffer.write(json.dumps([problem, text]).encode("ascii") + b"\n")
         sys.stdout.buffer.flush()
 
@@ -97,9 +105,9 @@ class _Copy:
             if not ready.poll(max(0, 1000 * (until - time.monotonic()))):
                 return b""
             part = self._socket.recv(1 << 16)
+            data += part
             if not part or len(data) > MAX_ANSWER_BYTES:
                 return b""
-            data += part
         return data
 
     def end(self) -> int:

@@ -255,6 +255,43 @@ def open_ordinary(path: str) -> BinaryIO:
     return _ordinary(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
 
 
+def open_known(path: str, reader: tuple[int, int]) -> BinaryIO:
+    """As `open_ordinary`, on behalf of another user: names in a file that we alone can read would
+    tell him what is in it, if they are those of his files, and we open them.
+
+    Args:
+        reader: user and group, who can read the file by the modes of it and its directories.
+
+    Raises:
+        PermissionError: that user can't read it.
+    """
+    file = open_ordinary(path)
+    try:
+        _refuse_secret(file.fileno(), path, reader)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _refuse_secret(fd: int, path: str, reader: tuple[int, int]) -> None:
+    found, above = os.fstat(fd), os.readlink(f"/proc/self/fd/{fd}")
+    if reader[0] in (found.st_uid, os.geteuid()):
+        return
+    allowed = found.st_mode & _bit(stat.S_IROTH, found, reader)
+    while allowed and above != "/":
+        above = os.path.dirname(above)
+        directory = os.stat(above)
+        owns = directory.st_uid == reader[0]
+        allowed = owns or directory.st_mode & _bit(stat.S_IXOTH, directory, reader)
+    if not allowed:
+        raise PermissionError(errno.EACCES, "the owner of the DAG may not read it", path)
+
+
+def _bit(of_others: int, found: os.stat_result, reader: tuple[int, int]) -> int:
+    return of_others << 3 if found.st_gid == reader[1] else of_others
+
+
 def _ordinary(fd: int, path: str) -> BinaryIO:
     mode = os.fstat(fd).st_mode
     if stat.S_ISREG(mode):
@@ -287,10 +324,17 @@ def working_directory(directory: str) -> Iterator[None]:
 
 
 class DagFiles:
-    """Reads DAG files, some several times; a file must not change in between."""
+    """Reads DAG files, some several times; a file must not change in between.
 
-    def __init__(self) -> None:
+    Args:
+        trusted: whether the owner of the first file may name files that he can't read: whoever
+            runs a DAG does what he wants.
+    """
+
+    def __init__(self, *, trusted: bool = False) -> None:
         self._known: dict[str, tuple[int, int, int]] = {}
+        self._trusted = trusted
+        self._owner: tuple[int, int] | None = None
 
     def read(self, path: str) -> Iterator[str]:
         """As `read_text`, in blocks of whole lines, so that a large file is never in memory at
@@ -304,6 +348,9 @@ class DagFiles:
         """
         with open_ordinary(path) as file:
             now = os.fstat(file.fileno())
+            self._owner = self._owner or (now.st_uid, now.st_gid)
+            if not self._trusted:
+                _refuse_secret(file.fileno(), path, self._owner)
             if self._known.setdefault(path, _identity(now)) != _identity(now):
                 raise FileError(f"{path} was changed while it was being read")
             first = file.read(BLOCK_BYTES)
@@ -336,7 +383,7 @@ def _blocks(path: str, block: bytes, known: os.stat_result) -> Iterator[str]:
 
 
 def _read_at(path: str, offset: int, size: int, known: os.stat_result) -> bytes:
-    with open(path, "rb") as file:
+    with open_ordinary(path) as file:
         now = os.fstat(file.fileno())
         if _identity(now) != _identity(known):
             raise FileError(f"{path} was changed while it was being read")

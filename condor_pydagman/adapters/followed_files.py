@@ -7,23 +7,30 @@ files are opened must tell the owner nothing of whoever looks.
 
 from __future__ import annotations
 
-import contextlib
-import glob
 import os
 import re
 import stat
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
 
-from condor_pydagman.adapters.files import open_ordinary
+from condor_pydagman.adapters.files import open_known
+from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.submit_file import items_of, one_line, queue_arguments
+from condor_pydagman.printable import message
 from condor_pydagman.records.job_description import NOTHING, statements
 
-MAX_BYTES = 1 << 20  # of the description with its files
+MAX_BYTES = 1 << 20  # of the files of a description
+MAX_TEXT_BYTES = 1 << 26  # of a description
 MAX_DEPTH = 20  # of files in files
+MAX_NAMES = 100_000  # in the directories in which a description looks for names that match
 Owner = tuple[int, int]  # of a file: its user and group
 UNKNOWN: Owner = (-1, -1)
-_INCLUDE = re.compile(r"\s*@?include\b([^:]*):\s*(.*?)\s*", re.I | re.S)
+# Of a statement without blanks around: it does not try the same text again and again.
+_INCLUDE = re.compile(r"@?include\b([^:]*):\s*(.*)", re.I | re.S)
 _MATCHING = re.compile(r"\bmatching\b\s*(files|dirs|any)?", re.I)
+_MAGIC = re.compile(r"[*?[]")
 
 
 def owner_of(path: str) -> Owner:
@@ -42,16 +49,25 @@ def text_of_node(dag: Dag, node: int, owner: Owner) -> tuple[str, Owner]:
         owner: of the DAG file.
 
     Raises:
-        FileError: it is no ordinary file.
-        OSError: it can't be opened or read.
+        FileError, OSError: see `read_known`.
     """
     name = dag.submits[node]
     text = dag.descriptions.get(name)
-    if text is not None:
-        return text, owner
-    with open_ordinary(name) as file:
-        found = os.fstat(file.fileno())
-        return file.read().decode("utf-8", "surrogateescape"), (found.st_uid, found.st_gid)
+    return (text, owner) if text is not None else read_known(name, owner)
+
+
+def read_known(path: str, reader: Owner) -> tuple[str, Owner]:
+    """The text of a file that the owner of a DAG can read as well, and its owner.
+
+    Raises:
+        FileError: it is no ordinary file, or too large.
+        OSError: it can't be opened or read, or not by that user.
+    """
+    with open_known(path, reader) as file:
+        found, data = os.fstat(file.fileno()), file.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        raise FileError(f"{path} is not read: it is too large")
+    return data.decode("utf-8", "surrogateescape"), (found.st_uid, found.st_gid)
 
 
 class Followed:
@@ -65,7 +81,7 @@ class Followed:
 
     def __init__(self, text: str, owner: Owner) -> None:
         self.owner = owner
-        self._left = MAX_BYTES
+        self._left, self._names_left = MAX_BYTES, MAX_NAMES
         self.unread: list[str] = []
         self.text = self._with_files(text, 0)
 
@@ -74,7 +90,7 @@ class Followed:
         parts = []
         for begin, end in statements(lines):
             whole = "\n".join(lines[begin:end])
-            parts.append(self._followed(one_line(whole), depth) or whole)
+            parts.append(self._followed(one_line(whole).strip(), depth) or whole)
         return "\n".join(parts)
 
     def _followed(self, statement: str, depth: int) -> str:
@@ -94,21 +110,28 @@ class Followed:
         if arguments is None or items is None:
             return ""
         before = f"queue {arguments[: len(arguments) - len(items.source)]}"
-        matching = None if items.is_list else _MATCHING.search(before, 5 + len(items.names))
-        if matching is not None and not re.search(r"[$(]", items.source):
+        kind = None if items.is_list else _MATCHING.search(before, len("queue ") + len(items.names))
+        if kind is not None:
             part = "" if items.slice is None else f"[{items.slice}]"
-            names = _matching(items.source.split(), (matching[1] or "any").lower())
-            lines = "".join(f"{name}\n" for name in names)
-            return f"queue {items.names} from {part}(\n{lines})"
+            return f"queue {items.names}from {part}{self._listed_names(items.source, kind[1])}"
         if not items.is_list or items.source.startswith("("):
             return ""
         text = self._text_of(items.source, "|" in items.source)
         if text is None:
             return ""
         if re.search(r"^\s*[#)]", text, re.M):  # which a list in the text can't have
-            self.unread.append(f"{items.source} is not followed: it has a line with # or ) first")
+            self._leave(items.source, OSError(0, "it has a line with # or ) first"))
             return ""
         return f"{before}(\n{text.rstrip()}\n)"
+
+    def _listed_names(self, patterns: str, kind: str | None) -> str:
+        """The names that fit, as a list of items."""
+        try:
+            names = self._matching(patterns, (kind or "any").lower())
+        except (OSError, ValueError, RecursionError) as error:
+            self._leave(patterns.strip(), error)
+            return "."  # which can't be opened: no items would be an answer
+        return "(\n" + "".join(f"{name}\n" for name in names) + ")"
 
     def _text_of(self, name: str, is_command: bool) -> str | None:
         """The text of a file that may be followed."""
@@ -117,45 +140,74 @@ class Followed:
                 raise OSError(0, "no command is run")
             if "$" in name:
                 raise OSError(0, "its name depends on macros")
-            text = _read(name, self.owner, self._left)
+            return self._read(name)
         except FileNotFoundError:  # so says its reader, too
             return None
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            self.unread.append(f"{name} is not followed: {reason}")
+            self._leave(name, error)
             return None
-        self._left -= len(text)
-        return text
 
+    def _read(self, path: str) -> str:
+        if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a device might do something
+            raise OSError(0, "it is not a regular file")
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(self._own(os.fstat(file.fileno())).st_mode):
+                raise OSError(0, "it is not a regular file")
+            data = file.read(self._left + 1)
+        if len(data) > self._left:
+            raise OSError(0, "it is too large")
+        self._left -= len(data)
+        return data.decode("utf-8", "surrogateescape")
 
-def _read(path: str, owner: Owner, most: int) -> str:
-    if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a device might do something
-        raise OSError(0, "it is not a regular file")
-    with open(
-        os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb"
-    ) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != owner[0]:
+    def _leave(self, name: str, why: Exception) -> None:
+        reason = getattr(why, "strerror", None) or why
+        self.unread.append(f"{message(name)} is not followed: {reason}")
+
+    def _matching(self, patterns: str, kind: str) -> list[str]:
+        """The names that fit, as HTCondor writes them."""
+        if "$" in patterns:
+            raise OSError(0, "its name depends on macros")
+        found: dict[str, None] = {}
+        for pattern in re.findall(r"[^\s,()]+", patterns):
+            wanted = "dirs" if pattern.endswith("/") else kind
+            for name in sorted(self._names(pattern.rstrip("/"))):
+                is_directory = stat.S_ISDIR(self._own(os.stat(name)).st_mode)
+                if wanted == "any" or is_directory == (wanted == "dirs"):
+                    found.setdefault(name + "/" * is_directory)
+        return list(found)
+
+    def _names(self, pattern: str) -> Iterator[str]:
+        directory, last = os.path.split(pattern)
+        for parent in self._names(directory) if _MAGIC.search(directory) else [directory]:
+            for name in self._listed(parent or "."):
+                if fnmatchcase(name, last) and name.startswith(".") <= last.startswith("."):
+                    yield os.path.join(parent, name)
+
+    def _own(self, found: os.stat_result) -> os.stat_result:
+        """Of a file or directory of the owner's: others would tell something new."""
+        if found.st_uid != self.owner[0]:
             raise OSError(0, "it does not belong to the owner of the description")
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(0, "it is too large")
-    return data.decode("utf-8", "surrogateescape")
+        return found
+
+    def _listed(self, directory: str) -> list[str]:
+        try:
+            opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        try:
+            self._own(os.fstat(opened))
+            with os.scandir(opened) as entries:
+                names = [entry.name for entry in islice(entries, self._names_left + 1)]
+        finally:
+            os.close(opened)
+        self._names_left -= len(names)
+        if self._names_left < 0:
+            raise OSError(0, "there are too many names")
+        return names
 
 
 def _closed(text: str) -> str:
     """A text behind which another one may stand: its last line does not go on."""
     text = text.rstrip("\r\n")
     return text + NOTHING if text.endswith("\\") else text
-
-
-def _matching(patterns: list[str], kind: str) -> list[str]:
-    found: dict[str, None] = {}
-    for pattern in patterns:
-        for name in sorted(glob.glob(pattern)):
-            is_directory = False
-            with contextlib.suppress(OSError):
-                is_directory = stat.S_ISDIR(os.stat(name).st_mode)
-            if kind == "any" or is_directory == (kind == "dirs"):
-                found.setdefault(name + "/" * is_directory)
-    return list(found)

@@ -14,8 +14,10 @@ import classad2
 import htcondor2
 
 from condor_pydagman import config
+from condor_pydagman.adapters.files import read_text
 from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.config import Knob
+from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 
 # Where a knob was set, for messages and for `condor_pydagman knobs`.
@@ -125,14 +127,14 @@ class KnobSources:
             self._lines[path] = _assignments(path)
         return self._lines[path].get(name.upper(), 0)
 
-    def with_included(self, path: str, depth: int = 0) -> list[str]:
-        """A file and those that it includes by their full names, as far as they are there."""
-        found = [path]
+    def with_included(self, path: str, depth: int = 0) -> Iterator[str]:
+        """A file, before it is looked into, and those that it includes by their full names, as far
+        as they are there."""
+        yield path
         for target in _included(path) if depth < MAX_INCLUDE_DEPTH else ():
             inner = re.sub(r"\$\((\w+)\)", lambda name: self._lookup(name[1]) or "", target)
             if os.path.isfile(inner):
-                found += self.with_included(inner, depth + 1)
-        return found
+                yield from self.with_included(inner, depth + 1)
 
     def _files(self) -> Iterator[str]:
         """The files of the pool's configuration, in the order in which they are read."""
@@ -159,21 +161,20 @@ def _in_environment(knob: str) -> KnobSource | None:
 
 
 def _included(path: str) -> list[str]:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return [match[1] for match in map(_INCLUDE.match, file) if match]
-    except OSError:
-        return []
+    return [match[1] for match in map(_INCLUDE.match, _lines(path)) if match]
 
 
 def _assignments(path: str) -> dict[str, int]:
     """Numbers of the last lines that set something, by its name in capitals."""
+    found = ((_ASSIGNMENT.match(line), n) for n, line in enumerate(_lines(path), 1))
+    return {match[1].upper(): n for match, n in found if match}
+
+
+def _lines(path: str) -> list[str]:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            found = ((_ASSIGNMENT.match(line), n) for n, line in enumerate(file, 1))
-            return {match[1].upper(): n for match, n in found if match}
-    except OSError:
-        return {}
+        return read_text(path).split("\n")
+    except (OSError, FileError):
+        return []
 
 
 def _words(text: str | None) -> list[str]:
@@ -252,8 +253,9 @@ def apply_config_file(config_file: str, *, own: bool = False) -> None:
     from condor_pydagman.adapters import config_file as of_dag  # late: few DAGs have one
 
     if own:
-        for file in KnobSources("", frozenset(), lookup).with_included(config_file)[1:]:
-            of_dag.refuse_foreign(file, os.stat(file))
+        for file in KnobSources("", frozenset(), lookup).with_included(config_file):
+            with contextlib.suppress(FileNotFoundError):
+                of_dag.refuse_foreign(file, os.stat(file))
     for name, value in of_dag.settings(config_file, own=own).items():
         _overridden.setdefault(name.upper(), lookup(name))
         htcondor2.param[name] = value

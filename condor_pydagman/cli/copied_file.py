@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from condor_pydagman.adapters.files import open_ordinary
+from condor_pydagman.adapters.files import open_known
 from condor_pydagman.cli.say import say
 from condor_pydagman.errors import FileError
 from condor_pydagman.monitor.file_facts import shown
@@ -25,11 +25,12 @@ class CopiedFiles:
     """Files that are copied to standard output; each is headed by its name if there are several.
 
     Args:
+        reader: user and group; what they can't read is not copied.
         follow: whether they may grow: then one that is long already begins near its end.
     """
 
-    def __init__(self, *, follow: bool) -> None:
-        self._follow = follow
+    def __init__(self, reader: tuple[int, int], *, follow: bool) -> None:
+        self._reader, self._follow = reader, follow
         self._files: dict[str, CopiedFile] = {}
         self._headed = ""  # whose text was written last
 
@@ -38,7 +39,9 @@ class CopiedFiles:
         can't be read."""
         problems = []
         for path, jobs in files.items():
-            file = self._files.setdefault(path, CopiedFile(path, near_end=self._follow))
+            file = self._files.setdefault(
+                path, CopiedFile(path, self._reader, near_end=self._follow)
+            )
             heading = _heading(path, jobs) if len(self._files) > 1 or len(files) > 1 else ""
             while self._copy_piece(file, heading):
                 pass
@@ -68,8 +71,8 @@ class CopiedFile:
         problem: why it can't be read; '' if it can.
     """
 
-    def __init__(self, path: str, *, near_end: bool) -> None:
-        self.path = path
+    def __init__(self, path: str, reader: tuple[int, int], *, near_end: bool) -> None:
+        self.path, self._reader = path, reader
         self.problem = ""
         self._near_end = near_end
         self._offset = self._inode = 0
@@ -94,7 +97,7 @@ class CopiedFile:
         return b""
 
     def _read(self) -> bytes:
-        with open_ordinary(self.path) as file:
+        with open_known(self.path, self._reader) as file:
             found = os.fstat(file.fileno())
             if found.st_size < self._offset or self._inode not in (0, found.st_ino):
                 self._offset = 0

@@ -229,7 +229,7 @@ def _loaded(options: DagmanOptions, paths: DagPaths) -> tuple[Dag, Config, str]:
         try:
             config = initialize.configure(options, out).config
             chosen = dag_input.choose_rescue(options, config, paths, out)
-            dag = dag_input.load(options, config, chosen, out)
+            dag = dag_input.load(options, config, chosen, out, trusted=False)
         except dag_input.CannotStart as error:
             raise PydagmanError(str(error)) from None
     cycle = find_cycle(dag)

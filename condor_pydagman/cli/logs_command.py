@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = NodeOutput(
         monitor.found, _dag_of(monitor), name, "error" if arguments.err else "output"
     )
-    copied = CopiedFiles(follow=arguments.follow)
+    copied = CopiedFiles(monitor.found.run_by, follow=arguments.follow)
     if arguments.follow:
         return _follow(monitor, output, copied, arguments.attempt)
     return _copy(copied, output.look(monitor.run, arguments.attempt, over=monitor.over))

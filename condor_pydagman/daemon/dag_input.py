@@ -48,15 +48,25 @@ def read_dag(
     return load(options, config, chosen, out), chosen.number
 
 
-def load(options: DagmanOptions, config: Config, chosen: rescue.Selection, out: OutLog) -> Dag:
+def load(
+    options: DagmanOptions,
+    config: Config,
+    chosen: rescue.Selection,
+    out: OutLog,
+    *,
+    trusted: bool = True,
+) -> Dag:
     """As `read_dag`, with the rescue file chosen; no file is touched.
+
+    Args:
+        trusted: see `adapters.files.DagFiles`.
 
     Raises:
         CannotStart: there is something wrong with it, or it is more than can be run yet.
     """
     how = build_options(options, config)
     before, began = _peak_memory(), time.monotonic()
-    dag = _build(options, how, out)
+    dag = _build(options, how, out, trusted=trusted)
     if config.debug_parse_timing:
         seconds = time.monotonic() - began
         out.say(run_statistics.block(len(options.dag_files), seconds, before, _peak_memory()))
@@ -135,12 +145,12 @@ def build_options(options: DagmanOptions, config: Config) -> BuildOptions:
     )
 
 
-def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
+def _build(options: DagmanOptions, how: BuildOptions, out: OutLog, *, trusted: bool) -> Dag:
     for file in options.dag_files:
         out.say(f"Parsing {file} ...")
     gc.disable()  # nothing that is built here is garbage, and looking for it takes a third longer
     try:
-        dag = build(options.dag_files, _reader(), how)
+        dag = build(options.dag_files, _reader(trusted=trusted), how)
     except DagFileErrors as errors:
         raise CannotStart(f"{errors.detail()}\nFailed to parse {options.dag_files[0]}") from None
     finally:
@@ -152,9 +162,9 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
     return dag
 
 
-def _reader() -> Callable[[str], Iterator[str]]:
+def _reader(*, trusted: bool) -> Callable[[str], Iterator[str]]:
     """As `DagFiles.read`, but an error of the machine makes DAGMan start again later."""
-    dag_files = files.DagFiles()
+    dag_files = files.DagFiles(trusted=trusted)
 
     def read(path: str) -> Iterator[str]:
         try:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from condor_pydagman.adapters.followed_files import UNKNOWN
+from condor_pydagman.adapters.foreign_texts import ask
 from condor_pydagman.explain.known_facts import Clause, Facts, Fit
 from condor_pydagman.explain.load import idle_jobs
 from condor_pydagman.follow.carriers import nodes_of, with_jobs
@@ -21,6 +23,8 @@ from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
 MAX_KINDS = 5  # of idle jobs that are compared with machines
+_AT_A_TIME = 500  # slots: the process that compares them has little memory
+_COUNTS = "condor_pydagman.explain.jobs:counts_of"
 Ad = Mapping[str, Any]
 _WANTED = (
     *("ClusterId", "ProcId", "JobStatus", "JobUniverse", "DAGNodeName", "EnteredCurrentStatus"),
@@ -82,28 +86,44 @@ _IN_JOB = ("requirements", "true", "false", "undefined", "error")
 
 
 def fit_of(job: Any, jobs: int, nodes: tuple[str, ...], machines: Sequence[Any]) -> Fit:
-    """How jobs fit the machines.
+    """How jobs fit the machines; a confined process evaluates what their owner has written.
 
     Args:
         job: the whole ad of one of them.
         jobs, nodes: how many there are, and of which nodes.
         machines: the ads of all slots.
+
+    Raises:
+        NotRead: it can't be told.
     """
+    slots = [str(ad) for ad in machines if ad.get("SlotType") != "Dynamic"]
+    parts = [slots[n : n + _AT_A_TIME] for n in range(0, len(slots) or 1, _AT_A_TIME)]
+    answers = [ask(_COUNTS, UNKNOWN, str(job), part) for part in parts]
+    able, willing, free, partitionable = map(sum, zip(*(counts for counts, _ in answers)))
+    clauses = tuple(
+        Clause(each[0][0], sum(met for _, met, _ in each), tuple(each[0][2]))
+        for each in zip(*(clauses for _, clauses in answers))
+    )
+    name = f"{job['ClusterId']}.{job['ProcId']}"
+    return Fit(jobs, name, nodes, len(slots), able, willing, free, clauses, partitionable)
+
+
+def counts_of(job_ad: str, slot_ads: list[str]) -> tuple[list[int], list[Any]]:
+    """Of slots: how many are able, willing, free, partitionable (see `Fit`); and the clauses of the
+    job's Requirements, with how many meet each.  Called in a confined process."""
     import classad2
 
-    slots = [ad for ad in machines if ad.get("SlotType") != "Dynamic"]
+    job, slots = classad2.ClassAd(job_ad), [classad2.ClassAd(ad) for ad in slot_ads]
     whole = [_as_if_free(ad) for ad in slots]
     willing = [ad for ad in whole if ad.matches(job)]  # that meet the Requirements of the job
     able = [ad for ad in willing if job.matches(ad)]
     free = len([ad for ad in slots if _is_free(ad) and job.symmetricMatch(ad)])
+    partitionable = sum(1 for ad in slots if ad.get("PartitionableSlot"))
     clauses = [
-        Clause(text, _number_met(classad2.ExprTree(text), job, whole), tuple(_values(text, job)))
+        (text, _number_met(classad2.ExprTree(text), job, whole), list(_values(text, job)))
         for text in clauses_of(str(job.lookup("Requirements")))
     ]
-    name = f"{job['ClusterId']}.{job['ProcId']}"
-    counts = len(slots), len(able), len(willing), free
-    partitionable = sum(1 for ad in slots if ad.get("PartitionableSlot"))
-    return Fit(jobs, name, nodes, *counts, tuple(clauses), partitionable)
+    return [len(able), len(willing), free, partitionable], clauses
 
 
 def _as_if_free(slot: Ad) -> Any:

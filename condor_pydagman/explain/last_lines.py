@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from condor_pydagman.adapters.files import open_ordinary
+from condor_pydagman.adapters.files import open_known
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain.failed_nodes import Failure
 from condor_pydagman.explain.known_facts import Excerpt
@@ -35,7 +35,7 @@ def excerpt_of(failure: Failure, found: FoundDag, dag: Dag | None) -> Excerpt | 
     if failure.cause == "node.exit" and dag is not None and node is not None:
         output = output_of_worker(found, dag, node)
         if output:
-            return failed_placements(output)
+            return failed_placements(output, found.run_by)
     path = ""
     if failure.cause in ("node.pre", "node.post") and dag is not None and node is not None:
         path = _debug_file(failure, found, dag, node)
@@ -44,7 +44,7 @@ def excerpt_of(failure: Failure, found: FoundDag, dag: Dag | None) -> Excerpt | 
             path = _error_file(failure, found, dag, node)
         if not path or not os.path.exists(path):
             path = _error_file_of_history(failure, found) or path
-    return last_lines(path) if path else None
+    return last_lines(path, found.run_by) if path else None
 
 
 def _is_told_by_post(failure: Failure) -> bool:
@@ -53,19 +53,19 @@ def _is_told_by_post(failure: Failure) -> bool:
     return failure.cause == "node.post" and bool(value) and value != RETURN_JOB_ABORTED
 
 
-def last_lines(path: str) -> Excerpt:
-    """The last lines of a file that somebody else may have made."""
+def last_lines(path: str, reader: tuple[int, int]) -> Excerpt:
+    """The last lines of a file that somebody else may have made, if this user can read it."""
     name = shown(path)
-    lines, problem = _tail(path, TAIL_BYTES)
+    lines, problem = _tail(path, TAIL_BYTES, reader)
     shown_lines = (printable(line)[:MAX_LINE_CHARS] for line in lines[-MAX_LINES:])
     return Excerpt(name, tuple(shown_lines), problem)
 
 
-def failed_placements(path: str) -> Excerpt:
+def failed_placements(path: str, reader: tuple[int, int]) -> Excerpt:
     """What a DATA node's worker printed last about placements that failed for good, with their
     reasons; its last lines, if there is no such line."""
     name = shown(path)
-    lines, problem = _tail(path, WORKER_TAIL_BYTES)
+    lines, problem = _tail(path, WORKER_TAIL_BYTES, reader)
     failed = _failures(_of_the_last_worker(lines))[-MAX_LINES:]
     if not failed:
         return Excerpt(name, tuple(map(_shortened, lines[-MAX_LINES:])), problem)
@@ -100,10 +100,10 @@ def _shortened(line: str) -> str:
     return line if len(line) <= MAX_REASON_CHARS else line[:MAX_REASON_CHARS] + " ..."
 
 
-def _tail(path: str, size: int) -> tuple[list[str], str]:
+def _tail(path: str, size: int, reader: tuple[int, int]) -> tuple[list[str], str]:
     """Lines at the end of a file, without empty ones; or why there are none."""
     try:
-        with open_ordinary(path) as file:
+        with open_known(path, reader) as file:
             file.seek(max(os.fstat(file.fileno()).st_size - size, 0))
             text = file.read(size).decode("utf-8", "surrogateescape")
     except PydagmanError:

@@ -13,6 +13,7 @@ import htcondor2
 
 from condor_pydagman.adapters.classad_values import mistake
 from condor_pydagman.adapters.confined_reader import said_by_bindings
+from condor_pydagman.adapters.descriptions import expanded
 from condor_pydagman.adapters.submit_checks import lists, remarks_of
 from condor_pydagman.adapters.submit_errors import first_unreadable
 from condor_pydagman.language.submit_file import SubmitText, one_line, parse
@@ -41,12 +42,7 @@ def reading_of(text: str, name: str) -> tuple[str, str | None, list[str], list[s
     problem = _queue_problem(submit) or _ad_problem(submit, read)
 
     def get(key: str) -> str | None:
-        if key not in read.values:
-            return ""
-        try:
-            return str(submit.expand(key))
-        except KeyError:  # the bindings' answer if it is empty
-            return ""
+        return expanded(submit, key) if key in read.values else ""
 
     if read.plain and not problem:
         wanted = (value_rules.first_of(get, value_rules.DIRECTORIES), get(value_rules.PROXY))

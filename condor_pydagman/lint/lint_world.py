@@ -48,11 +48,13 @@ class DiskWorld:
         self._blocks = blocks or files.DagFiles().read
 
     def read_text(self, path: str) -> str:
-        """The text of a file; see `adapters.files.read_text`."""
-        with files.open_ordinary(path) as file:
-            found = os.fstat(file.fileno())
-            self._owners[path] = found.st_uid, found.st_gid
-            return file.read().decode("utf-8", "surrogateescape")
+        """The text of a file; see `adapters.followed_files.read_known`."""
+        from condor_pydagman.adapters.followed_files import read_known
+
+        text, self._owners[path] = read_known(
+            path, self._owners.get("", (os.geteuid(), os.getegid()))
+        )
+        return text
 
     def read_blocks(self, path: str) -> Iterator[str]:
         """As `read_text`, in blocks; see `adapters.files.DagFiles`."""

@@ -6,6 +6,7 @@ DAG files, and where `.dagman.out` is; the head of `.dagman.out` tells where the
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import re
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.files import living_holder, open_ordinary
+from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.dagman_job.condor_sub import old_arguments, parse_environment, parse_quoted
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.errors import FileError, PoolError, UsageError
@@ -97,6 +99,15 @@ class FoundDag(NamedTuple):
     def is_live(self) -> bool:
         """Whether DAGMan works on it."""
         return self.state in (DagState.RUNNING, DagState.HALTED)
+
+    @property
+    def run_by(self) -> tuple[int, int]:
+        """User and group who run it: the owner of `.dagman.out`, or before of the DAG file."""
+        for path in (self.out, self.paths.primary):
+            with contextlib.suppress(OSError):
+                found = os.lstat(path)
+                return found.st_uid, found.st_gid
+        return UNKNOWN
 
     @property
     def has_files(self) -> bool:

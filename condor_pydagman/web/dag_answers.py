@@ -470,9 +470,9 @@ class DagAnswers:
         what = request.query.get("file", "")
         begin = number_of(request.query, "from", 0, -(1 << 40), 1 << 62)
         dag = await self.dag_of(request)
-        return dumped(
-            await self._threads.with_files(lambda: piece_of(path_of(dag.reader, what), begin))
-        )
+        reader = dag.reader
+        ask = lambda: piece_of(path_of(reader, what), begin, reader.found.run_by)  # noqa: E731
+        return dumped(await self._threads.with_files(ask))
 
     async def command(self, request: web.Request) -> web.Response:
         """Do something with the DAG."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from condor_pydagman.adapters.files import open_ordinary, rescue_numbers
+from condor_pydagman.adapters.files import open_known, rescue_numbers
 from condor_pydagman.errors import FileError
 from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.graph.model import Dag
@@ -89,18 +89,19 @@ def _of_scripts(found: FoundDag, dag: Dag, node: int) -> Iterator[tuple[str, str
             yield f"script-{kind.name.lower()}", os.path.join(directory, script.debug_file)
 
 
-def piece_of(path: str, begin: int) -> dict[str, Any]:
+def piece_of(path: str, begin: int, reader: tuple[int, int]) -> dict[str, Any]:
     """A piece of a file.
 
     Args:
         begin: offset, bytes; negative for so many bytes before the end.
+        reader: user and group; what they can't read is refused.
 
     Raises:
         Refused: there is no such file, it can't be read, or it is none that has text.
     """
     name = printable(shown(path))
     try:
-        with open_ordinary(path) as file:
+        with open_known(path, reader) as file:
             size = os.fstat(file.fileno()).st_size
             again = begin > size
             first = max(size + begin, 0) if begin < 0 else begin

@@ -23,6 +23,7 @@ def lines(text: str, *done: str, most: int = 1000) -> list[str]:
     dag = build_text(DAG + text)
     for name in done:
         dag.flags[dag.ids[name]] |= DONE
+    Path(dag.files[0]).write_text(DAG + text)
     found = outlook(dag, BuildOptions(), most)
     json.dumps([one._asdict() for one in found])
     return list(told(dag, found))
@@ -79,5 +80,6 @@ def test_a_feeder() -> None:
 
 def test_what_is_found_of_a_node(work_directory: Path) -> None:
     (work_directory / "l.txt").write_text("a\n")
+    (work_directory / "x.dag").write_text(DAG + SCATTER)
     (found,) = outlook(build_text(DAG + SCATTER), BuildOptions(), 100)
     assert found == Foreseen("A", "SCATTER", "l.txt", 1, ("x-a",))

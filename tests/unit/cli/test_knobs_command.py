@@ -14,6 +14,7 @@ from condor_pydagman.adapters.config_file import refuse_foreign
 from condor_pydagman.cli.knobs_command import Row, table
 from condor_pydagman.config import Kind, Knob
 from condor_pydagman.errors import ConfigError
+from tests.opened import Opened
 
 POOL = "DAGMAN_MAX_PRE_SCRIPTS = 3\nDAGMAN.DAGMAN_MAX_JOBS_IDLE = 90\nTOOL.DAGMAN_VERBOSITY = 5\n"
 
@@ -91,6 +92,19 @@ def test_what_others_can_write_is_not_read(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert "theirs is not read, since others than you can write it" in done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_others_can_write_opens_nothing(tmp_path: Path) -> None:
+    """What it includes would be opened, which its author can see; a FIFO would never end."""
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "mine").write_text(f"include : {tmp_path}/theirs\n")
+    (tmp_path / "theirs").write_text(f"include : {tmp_path}/seen\ninclude : {tmp_path}/fifo\n")
+    (tmp_path / "seen").touch()
+    (tmp_path / "theirs").chmod(0o666)
+    with Opened(tmp_path) as opened:
+        for name in ("theirs", "mine", "fifo"):
+            assert knobs(tmp_path, "-config", name).returncode == 1
+    assert "seen" not in opened.names
 
 
 def test_a_link_to_a_file_of_another_user(tmp_path: Path) -> None:

@@ -309,7 +309,7 @@ def test_a_reader_that_has_enough_is_no_problem_of_the_file(
     write("o", "hello\n")
     monkeypatch.setattr(copied_file, "write", write_nowhere)
     with pytest.raises(BrokenPipeError):
-        copied_file.CopiedFiles(follow=False).copy({"o": ["7.0"]})
+        copied_file.CopiedFiles((os.getuid(), os.getgid()), follow=False).copy({"o": ["7.0"]})
 
 
 def test_a_hostile_name(work_directory: Path, said: Callable[..., Said]) -> None:

@@ -20,6 +20,7 @@ from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.explain import attempt, script, without_jobs
 
 pytestmark = pytest.mark.usefixtures("work_directory")
+ME = os.getuid(), os.getgid()
 
 
 @pytest.fixture(autouse=True)
@@ -48,17 +49,17 @@ def excerpt(text: str, submit: str, last: Attempt) -> Excerpt | None:
 
 def test_the_last_lines_of_a_file(work_directory: Path) -> None:
     (work_directory / "err").write_text("".join(f"line {n}\n" for n in range(1000)) + "\n\x1b[2J\n")
-    found = last_lines(str(work_directory / "err"))
+    found = last_lines(str(work_directory / "err"), ME)
     assert found == Excerpt("err", ("line 996", "line 997", "line 998", "line 999", "\\x1b[2J"))
     (work_directory / "long").write_text("x" * 100_000)
-    assert [len(line) for line in last_lines("long").lines] == [200]
+    assert [len(line) for line in last_lines("long", ME).lines] == [200]
 
 
 def test_files_that_can_t_be_read(work_directory: Path) -> None:
     os.mkfifo(work_directory / "pipe")
-    assert last_lines("pipe").problem == "is not a regular file"
-    assert last_lines("absent").problem == "can't be read: No such file or directory"
-    assert last_lines(".").problem.startswith(("is not", "can't be read"))
+    assert last_lines("pipe", ME).problem == "is not a regular file"
+    assert last_lines("absent", ME).problem == "can't be read: No such file or directory"
+    assert last_lines(".", ME).problem.startswith(("is not", "can't be read"))
 
 
 def test_the_error_file_of_the_submit_file() -> None:

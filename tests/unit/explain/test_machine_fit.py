@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import classad2
+import pytest
 
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.explain import jobs
 from condor_pydagman.explain.jobs import fit_of
 from condor_pydagman.explain.known_facts import Clause
 
@@ -61,3 +64,18 @@ def test_each_clause_is_counted() -> None:
 
 def test_an_empty_pool() -> None:
     assert fit_of(job("true"), 1, ("A",), []).slots == 0
+
+
+def test_an_ad_that_grows_without_end() -> None:
+    """Its owner has written it: whoever looks must not run out of memory."""
+    texts = {f"A{n}": classad2.ExprTree(f"strcat(A{n - 1}, A{n - 1})") for n in range(1, 40)}
+    with pytest.raises(PydagmanError):
+        fit_of(job("size(A39) > 0", A0="x" * 100, **texts), 1, ("A",), [slot()])
+
+
+def test_more_slots_than_are_compared_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_AT_A_TIME", 2)
+    slots = [slot(), slot(Memory=10), slot(State="Claimed"), slot(PartitionableSlot=True), slot()]
+    fit = fit_of(job(MEMORY, RequestMemory=50), 1, ("A",), slots)
+    assert (fit.slots, fit.willing, fit.able, fit.free, fit.partitionable) == (5, 4, 4, 3, 1)
+    assert [clause.slots for clause in fit.clauses] == [4]

@@ -37,6 +37,7 @@ HOSTILE = [
 ]
 
 
+ME = os.getuid(), os.getgid()
 QUOTED = '"it\'s\\"quoted\\""'
 
 
@@ -292,10 +293,10 @@ def test_files_that_are_none(logs: DagLogs, dag_file: Path, tmp_path: Path) -> N
 def test_a_large_text_comes_in_pieces(tmp_path: Path) -> None:
     path = tmp_path / "large"
     path.write_bytes(b"x" * (files.MAX_BYTES - 1) + "ü".encode() + b"end")
-    first = files.piece_of(str(path), 0)
+    first = files.piece_of(str(path), 0, ME)
     assert first["to"] == files.MAX_BYTES - 1
-    assert files.piece_of(str(path), first["to"])["text"] == "üend"
-    assert files.piece_of(str(path), -4)["text"] == "end"
+    assert files.piece_of(str(path), first["to"], ME)["text"] == "üend"
+    assert files.piece_of(str(path), -4, ME)["text"] == "end"
 
 
 def test_timeline(logs: DagLogs, dag_file: Path) -> None:

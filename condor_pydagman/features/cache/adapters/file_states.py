@@ -12,6 +12,7 @@ import stat
 from typing import BinaryIO
 
 from condor_pydagman.adapters import files
+from condor_pydagman.adapters.followed_files import read_known
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.cache.facts import CachedNode
 from condor_pydagman.language.file_macros import expanded
@@ -32,10 +33,19 @@ class FileFact(NamedTuple):
 
 
 class CachedFiles:
-    """Looks at files; a checksum is made once of a file that many nodes have."""
+    """Looks at files; a checksum is made once of a file that many nodes have.
 
-    def __init__(self) -> None:
+    Args:
+        reader: user and group on whose behalf descriptions are read; None for our own.
+    """
+
+    def __init__(self, reader: tuple[int, int] | None = None) -> None:
+        self._reader = reader
         self._checksums: dict[_Identity, str] = {}
+
+    def text(self, path: str) -> str:
+        """The text of a description; raises OSError, FileError."""
+        return read_known(path, self._reader)[0] if self._reader else files.read_text(path)
 
     def look(self, path: str, *, checksum: bool) -> FileFact:
         """The fact of a file now."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os.path
 import secrets
 
-from condor_pydagman.adapters.files import read_text
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles, executable_of
 from condor_pydagman.features.cache.facts import INPUT, CachedNode, Facts, difference, facts_of
@@ -58,7 +57,7 @@ def _facts(question: Question, files: CachedFiles) -> tuple[Facts, str]:
     text = node.description
     if text is None:
         try:
-            text = read_text(os.path.join(node.directory, node.submit))
+            text = files.text(os.path.join(node.directory, node.submit))
         except (OSError, FileError) as error:
             reason = getattr(error, "strerror", None) or error
             return {}, f"its submit description can't be read: {reason}"

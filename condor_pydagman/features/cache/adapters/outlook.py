@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
+from condor_pydagman.adapters.followed_files import owner_of
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, look_up
 from condor_pydagman.features.cache.adapters.store_file import read_records
@@ -52,7 +53,7 @@ class _Outlook:
         self._dag = dag
         self._cached = cached_of(dag)
         self._records = records
-        self._files = CachedFiles()
+        self._files = CachedFiles(owner_of(dag.files[0]))
         self._found: dict[int, str] = {}
 
     def of_all(self) -> dict[int, str]:

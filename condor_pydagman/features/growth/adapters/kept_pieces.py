@@ -116,14 +116,14 @@ class GrownFile:
         return os.fdopen(files.open_to_read(self.path), "rb")
 
 
-def read_whole(path: str, most: int) -> str:
+def read_whole(path: str, most: int, reader: tuple[int, int] | None = None) -> str:
     """The text of a file that a job has written.
 
     Raises:
         FileError: it is no text, too large, or has changed while it was read.
         OSError: it can't be opened or read.
     """
-    with files.open_ordinary(path) as file:
+    with files.open_known(path, reader) if reader else files.open_ordinary(path) as file:
         before = os.fstat(file.fileno())
         data = file.read(most + 1)
         after = os.fstat(file.fileno())

@@ -5,8 +5,9 @@ Nothing is run or written.  A node may write its file anew, and what a FEEDER gi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from condor_pydagman.adapters.followed_files import owner_of
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.feeder.commands import feeder_of
 from condor_pydagman.features.feeder.progress import Progress
@@ -50,15 +51,17 @@ def outlook(dag: Dag, options: BuildOptions, most: int) -> list[Foreseen]:
         most: bytes that a piece may have.
     """
     nodes = [node for node in growth_of(dag).extensions if not dag.flags[node] & DONE]
-    return [_foreseen(dag, node, options, most) for node in nodes]
+    owner = owner_of(dag.files[0])
+    return [
+        _foreseen(dag, node, options, lambda path: read_whole(path, most, owner)) for node in nodes
+    ]
 
 
-def _foreseen(dag: Dag, node: int, options: BuildOptions, most: int) -> Foreseen:
+def _foreseen(dag: Dag, node: int, options: BuildOptions, read: Callable[[str], str]) -> Foreseen:
     how = growth_of(dag).extensions[node]
     found = Foreseen(dag.names[node], "SCATTER" if isinstance(how, Scatter) else "EXTEND", how.file)
     try:
-        text = read_whole(how.file, most)
-        piece = read_now(dag, node, text, lambda path: read_whole(path, most), options)
+        piece = read_now(dag, node, read(how.file), read, options)
     except FileNotFoundError:
         return found
     except DagFileErrors as errors:
