@@ -19,15 +19,15 @@ from typing import Any
 from condor_pydagman.adapters.confinement import confine
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
+from condor_pydagman.timers import READING_TIMEOUT_S
 
 MAX_ANSWER_BYTES = 1 << 20
-TIMEOUT_S = 10
 MAX_ENDED = 5  # texts of a user; then no more of this user's are read
-_KEPT = ("LANG", "LC_ALL", "PATH", "TZ")  # of the environment, when there is a configuration
+_KEPT = ("LANG", "LC_ALL", "TZ")  # of the environment, when there is a configuration
 _MAX_DESCRIPTORS = 256
 _TOO_MANY = "others of the same user could not be read to their end"
 _UNCONFINED = "this system does not let a process give up its rights (seccomp)"
-_ENDED = f"to read it takes more than {TIMEOUT_S} s, or more memory than it should"
+_ENDED = f"to read it takes more than {READING_TIMEOUT_S:.0f} s, or more memory than it should"
 
 
 def serve() -> None:
@@ -72,7 +72,7 @@ def _answer_of_copy(called: Any, user: int, group: int, calls: list[list[Any]]) 
 
 def _all_of(pipe: int) -> bytes:
     """What is written to a pipe until its end; b"" if that takes too long, or is too much."""
-    until, size = time.monotonic() + TIMEOUT_S, 0
+    until, size = time.monotonic() + READING_TIMEOUT_S, 0
     parts: list[bytes] = []
     ready = select.poll()
     ready.register(pipe, select.POLLIN)
