@@ -223,6 +223,14 @@ DIRECTORY_MAKING_S = 2.0
 """Between mkdir and chmod of a directory that users share, at most.  Who finds it in between waits;
 then it is not ours."""
 
+READING_TIMEOUT_S = 10.0
+"""For a process that reads what others wrote, at most.  Descriptions take some milliseconds; those
+that never end are refused after this time."""
+
+READING_CPU_S = 5
+"""The same, of CPU, which the kernel ends.  It is less than the time-out, so that a machine with
+much to do has as much again for all else."""
+
 CLAIMS_LOCK_TIMEOUT_S = 20.0
 """For other DAGMans to decide in a directory of claims.  A round takes milliseconds; a queue of
 hundreds of DAGMans has its turn."""

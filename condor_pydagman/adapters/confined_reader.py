@@ -22,16 +22,16 @@ from typing import Any
 from condor_pydagman.adapters.confinement import confine
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
+from condor_pydagman.timers import READING_TIMEOUT_S
 
 MAX_ANSWER_BYTES = 1 << 20
-TIMEOUT_S = 10
 MAX_SERVED = 100  # texts: what they take together is limited as well
 MAX_ENDED = 5  # texts of a user; then no more of this user's are read
-_KEPT = ("LANG", "LC_ALL", "PATH", "TZ")  # of the environment, when there is a configuration
+_KEPT = ("LANG", "LC_ALL", "TZ")  # of the environment, when there is a configuration
 _MAX_DESCRIPTORS = 256
 _TOO_MANY = "others of the same user could not be read to their end"
 _UNCONFINED = "this system does not let a process give up its rights (seccomp)"
-_ENDED = f"to read it takes more than {TIMEOUT_S} s, or more memory than it should"
+_ENDED = f"to read it takes more than {READING_TIMEOUT_S:.0f} s, or more memory than it should"
 
 
 def serve() -> None:
@@ -98,7 +98,7 @@ class _Copy:
 
     def _line(self) -> bytes:
         """What it writes until a line's end; b"" if that takes too long, or is too much."""
-        until, data = time.monotonic() + TIMEOUT_S, b""
+        until, data = time.monotonic() + READING_TIMEOUT_S, b""
         ready = select.poll()
         ready.register(self._socket, select.POLLIN)
         while not data.endswith(b"\n"):

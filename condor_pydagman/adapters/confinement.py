@@ -17,7 +17,8 @@ import resource
 import struct
 from collections.abc import Iterator
 
-MAX_CPU_S = 5
+from condor_pydagman.timers import READING_CPU_S
+
 MAX_MEMORY_BYTES = 512 << 20
 MAX_FILE_BYTES = 1 << 20
 _NOBODY = 65534  # user and group
@@ -100,7 +101,7 @@ def confine(user: int, group: int) -> None:
         raise OSError(errno.ENOTSUP, f"no list of system calls for {machine}")
     for limit, most in (
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, MAX_CPU_S),
+        (resource.RLIMIT_CPU, READING_CPU_S),
         (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
         (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
         (resource.RLIMIT_NPROC, 0),

@@ -51,7 +51,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="show the configuration knobs in force, and where they were set",
         description="Show the configuration knobs that are set: the value in force, where it comes"
         " from, its meaning and range. With DAGFILE, show the knobs of that DAG, with its CONFIG"
-        " file. With PATTERN, show all knobs whose names match, set or not."
+        " file, if that belongs to you. With PATTERN, show all knobs whose names match, set or not."
         " Exit code: 0; 1 if a value is wrong, a file can't be read or nothing matches;"
         " 2 if the command line is wrong.",
         allow_abbrev=False,

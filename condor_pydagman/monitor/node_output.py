@@ -180,7 +180,7 @@ class NodeOutput:
         silent = f": {self._silent}" if self._silent else ""
         return (
             f"it is not known where {self._job(attempt)} writes: its ad can't be had{silent}; and"
-            " its submit description can't be read, or reading it could run a command"
+            " its submit description can't be read, or names what is not followed"
         )
 
     def _jobs(self, attempt: Attempt) -> list[JobFiles]:

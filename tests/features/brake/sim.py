@@ -89,9 +89,9 @@ class Brakers(Part):
     stream = "brakes"
     fresh: ClassVar = {"braked": 25, "steered matched decided braked": 25}
     crashed: ClassVar = (
-        (125, _brakes("HoldJobs")),
-        (139, _brakes("'BRAKES_OFF'")),
-        (223, _brakes("because of brake")),
+        (8, _brakes("HoldJobs")),
+        (47, _brakes("'BRAKES_OFF'")),
+        (103, _brakes("because of brake")),
     )
 
     def __init__(self, world: World) -> None:

@@ -113,7 +113,7 @@ class Caches(Part):
         "cached matched growing": 25,
         "cached braked steered": 25,
     }
-    crashed: ClassVar = ((8, _hits), (19, _hits))
+    crashed: ClassVar = ((7, _hits), (19, _hits))
     helpers: ClassVar = {"cache": FakeCache}
 
     def __init__(self, world: World) -> None:

@@ -104,7 +104,7 @@ class Growers(Part):
     kind = "growing"
     meaning = "nodes and people add to the DAG"
     place = 6
-    crashed: ClassVar = ((3, _grows), (13, _grows))
+    crashed: ClassVar = ((3, _grows), (4, _grows))
     helpers: ClassVar = {"growth": FakeGrowth}
     undoes = True
     at_once = (JournalRecord.GROWN,)

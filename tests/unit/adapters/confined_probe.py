@@ -201,8 +201,8 @@ def main(names: list[str]) -> dict[str, Any]:
     for name in names:
         name, _, owner = name.partition("@")
         user, group = map(int, owner.split(":")) if owner else (-1, -1)
-        confinement.MAX_CPU_S = 1 if name in _SHORT else 5
-        confined_reader.TIMEOUT_S = 1 if name == "sleeping" else 600
+        confinement.READING_CPU_S = 1 if name in _SHORT else 5
+        confined_reader.READING_TIMEOUT_S = 1 if name == "sleeping" else 600
         if name == "odd_processor":
             platform.machine = lambda: "riscv64"
         copy = confined_reader._Copy([f"tests.unit.adapters.confined_probe:{name}", user, group])
