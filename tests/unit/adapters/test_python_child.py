@@ -7,11 +7,14 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import detached_process
+from condor_pydagman.adapters import detached_process, foreign_texts
+from condor_pydagman.adapters.followed_files import UNKNOWN
+from condor_pydagman.adapters.foreign_texts import ask
 from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.api import live_view
 from condor_pydagman.api.run_identity import RunIdentity
@@ -45,7 +48,8 @@ def _detached(elsewhere: Path) -> None:
 
 def _page(_elsewhere: Path) -> None:
     answer = queue_answers.output_of("condor_pydagman.cli.pydagman", ["--version"], 600)
-    assert "Python" in asyncio.run(answer)
+    with ThreadPoolExecutor(1) as other:  # the tests of pages leave a loop in this thread
+        assert "Python" in other.submit(asyncio.run, answer).result()
 
 
 def _notebook(elsewhere: Path) -> None:
@@ -79,8 +83,16 @@ def _htcondor(elsewhere: Path) -> None:
     assert done.returncode == 0
 
 
+def _reader(_elsewhere: Path) -> None:
+    foreign_texts._server().end()  # one that was started elsewhere
+    (problem,) = ask("condor_pydagman.lint.description_reader:mistakes", UNKNOWN, ["1 +"])
+    assert problem
+    foreign_texts._server().end()
+
+
 STARTS: dict[str, Callable[[Path], object]] = {
     "adapters/detached_process.py": _detached,
+    "adapters/foreign_texts.py": _reader,
     "api/live_view.py": _notebook,
     "daemon/data_nodes.py": _worker,
     "pool/choice.py": lambda _elsewhere: choice.of_configuration(),
