@@ -10,11 +10,13 @@ import contextlib
 import errno
 import fcntl
 import os
+import pwd
 import re
 import stat
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import BinaryIO
 
 import condor_pydagman
@@ -289,7 +291,15 @@ def _refuse_secret(fd: int, path: str, reader: tuple[int, int]) -> None:
 
 
 def _bit(of_others: int, found: os.stat_result, reader: tuple[int, int]) -> int:
-    return of_others << 3 if found.st_gid == reader[1] else of_others
+    return of_others << 3 if found.st_gid in _groups_of(*reader) else of_others
+
+
+@lru_cache(maxsize=64)
+def _groups_of(user: int, group: int) -> frozenset[int]:
+    try:
+        return frozenset(os.getgrouplist(pwd.getpwuid(user).pw_name, group))
+    except (KeyError, OSError):  # it has no name here
+        return frozenset((group,))
 
 
 def _ordinary(fd: int, path: str) -> BinaryIO:

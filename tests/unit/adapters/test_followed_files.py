@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pwd
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -193,6 +195,10 @@ def test_what_the_owner_of_the_dag_cannot_read(here: Path, monkeypatch: pytest.M
         secret.chmod(0o640)
         assert can_read("link", OTHER)
         assert not can_read("link", (1, 1))
+        with monkeypatch.context() as patch:
+            patch.setattr(pwd, "getpwuid", lambda user: SimpleNamespace(pw_name=f"user{user}"))
+            patch.setattr(os, "getgrouplist", lambda name, group: [group, OTHER[1]])
+            assert can_read("link", (2, 2))  # which is in that group, too
         os.chown(secret, *OTHER)
         secret.chmod(0o600)
         assert can_read("link", OTHER)
