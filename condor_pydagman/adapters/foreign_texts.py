@@ -71,15 +71,7 @@ def _fits(value: Any, shape: Any) -> bool:
         alike = isinstance(value, dict) and value.keys() >= shape.keys()
         return alike and all(_fits(value[name], one) for name, one in shape.items())
     types = tuple(shape) if isinstance(shape, frozenset) else shape
-    return isinstance(value, types) and (not isinstance(value, str) or _is_text(value))
-
-
-def _is_text(value: str) -> bool:
-    """Whether it can be the name of a file."""
-    try:
-        return b"\0" not in value.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False
+    return isinstance(value, types)
 
 
 def read(function: str, description: Followed, *arguments: Any, shape: Any) -> Any:

@@ -104,7 +104,7 @@ class DiskWorld:
                 followed = Followed(text, self._owner(source))
                 found = Reading(*self._asked("reading_of", source, _READING, followed.text, name))
                 found = _with_paths(found)
-        except (PydagmanError, OSError) as error:
+        except (PydagmanError, OSError, ValueError) as error:  # the last: of a path with a NUL
             return Reading(unread=str(error))
         if found.problem and followed.unread:
             return Reading(unread="; ".join(followed.unread))
