@@ -20,6 +20,7 @@ from typing import Any
 import htcondor2
 
 from condor_pydagman.adapters.descriptions import in_bindings
+from condor_pydagman.adapters.files import is_own
 from condor_pydagman.adapters.macros import OWN_MACRO, expanded
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.printable import escaped_lines
@@ -44,7 +45,9 @@ def settings(config_file: str, *, own: bool = False) -> dict[str, str]:
     path = os.path.abspath(config_file)
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            _check(config_file, os.fstat(file.fileno()), own=own)
+            _check(config_file, os.fstat(file.fileno()))
+            if own:
+                _refuse_foreign(config_file, file.fileno())
             if b"\0" in file.read():
                 raise ConfigError(f"ERROR: {config_file} is not text: it has a NUL character in it")
             opened = f"/proc/self/fd/{file.fileno()}"
@@ -55,23 +58,33 @@ def settings(config_file: str, *, own: bool = False) -> dict[str, str]:
         ) from None
 
 
-def _check(config_file: str, found: os.stat_result, *, own: bool) -> None:
+def _check(config_file: str, found: os.stat_result) -> None:
     # A pipe would block, and some devices have no end; the bindings read all of it.
     device = not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode)
     if device and not os.path.samestat(found, os.stat(os.devnull)):
         what = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a device"
         raise ConfigError(f"ERROR: DAGMan config file {config_file} is not a file, but {what}")
-    if own:
-        refuse_foreign(config_file, found)
 
 
-def refuse_foreign(name: str, found: os.stat_result) -> None:
-    """Refuse a file that others have written.
+def refuse_foreign(name: str) -> None:
+    """Refuse a file that others have written; one that is not there is none.
 
     Raises:
         ConfigError: it is one.
+        OSError: it can't be looked at.
     """
-    if found.st_uid != os.geteuid() or found.st_mode & stat.S_IWOTH:
+    try:
+        fd = os.open(name, os.O_PATH | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        _refuse_foreign(name, fd)
+    finally:
+        os.close(fd)
+
+
+def _refuse_foreign(name: str, fd: int) -> None:
+    if not is_own(fd) or os.fstat(fd).st_mode & stat.S_IWOTH:
         raise ConfigError(
             f"ERROR: {name} is not read, since others than you can write it: it could run programs"
             " as you. A DAGMan that runs has its knobs in its .dagman.out"

@@ -75,6 +75,7 @@ class _Copy:
         module, _, name = kind[0].partition(":")
         called = getattr(importlib.import_module(module), name)
         self._socket, theirs = socket.socketpair()
+        self._socket.settimeout(READING_TIMEOUT_S)  # it may not read what it is sent
         self._pid = os.fork()
         if self._pid == 0:
             try:
@@ -87,7 +88,7 @@ class _Copy:
         """What is wrong, '' if nothing is; and what the copy has written.  After something wrong
         it has ended."""
         self.served += 1
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError, socket.timeout):
             self._socket.sendall(json.dumps(arguments).encode("ascii") + b"\n")
             data = self._line()
             if data:

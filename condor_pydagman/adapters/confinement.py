@@ -14,6 +14,7 @@ import errno
 import os
 import platform
 import resource
+import signal
 import struct
 from collections.abc import Iterator
 
@@ -23,6 +24,7 @@ MAX_MEMORY_BYTES = 512 << 20
 MAX_FILE_BYTES = 1 << 20
 _NOBODY = 65534  # user and group
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 4, 38, 22
+_PR_SET_PDEATHSIG = 1
 _MODE_FILTER = 2
 
 # What a process may still do: memory, open descriptors, clocks.  Name, number on x86_64, number on
@@ -113,6 +115,7 @@ def confine(user: int, group: int) -> None:
         os.setgroups([])
         os.setgid(group if user > 0 and group > 0 else _NOBODY)
         os.setuid(user if user > 0 else _NOBODY)
+    _call(_PR_SET_PDEATHSIG, signal.SIGKILL)  # nobody else ends one that sleeps
     _call(_PR_SET_DUMPABLE, 0)
     _call(_PR_SET_NO_NEW_PRIVS, 1)
     program = _program(machine)

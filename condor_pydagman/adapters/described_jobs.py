@@ -21,6 +21,7 @@ _RANDOM = re.compile(r"\$(?=RANDOM_(?:CHOICE|INTEGER)\()", re.I)  # another valu
 _PROGRAM = ("executable", "arguments", "shell", "initialdir", "input", "output", "error")
 _IMAGES = ("container_image", "docker_image")
 _FILES = ("output", "error", "log")
+COMMANDS = (int, [dict.fromkeys((*_PROGRAM, *_IMAGES), str)])  # shape of the answer of `commands`
 
 
 def number_of_jobs(text: str) -> int:

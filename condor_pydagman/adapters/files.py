@@ -152,6 +152,11 @@ def _refusal(what: str, is_open: bool = True) -> OSError:
     return OSError(errno.EPERM, f"{reason}; move it away, or use another directory")
 
 
+def is_own(fd: int) -> bool:
+    """Whether an open file (O_PATH suffices) belongs to the user."""
+    return os.fstat(fd).st_uid == os.geteuid() and not _is_foreign(fd)
+
+
 def _is_foreign(fd: int) -> bool:
     """Whether an open file (O_PATH suffices) belongs to neither the user nor root.
 

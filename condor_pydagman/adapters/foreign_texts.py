@@ -34,31 +34,50 @@ class NotRead(PydagmanError):
     """A text is not read: that might do more than read it, or takes too long."""
 
 
-def ask(function: str, owner: Owner, *arguments: Any) -> Any:
+def ask(function: str, owner: Owner, *arguments: Any, shape: Any = object) -> Any:
     """What a function of this package makes of a text, in a confined process.
 
     Args:
         function: `MODULE:NAME`.
         owner: of the text.
         arguments: what JSON knows; the answer is, too.
+        shape: of the answer, see `_fits`.
 
     Raises:
         PoolError: the function has raised one, or an error of the bindings.
-        NotRead: there was no answer.
+        NotRead: there was no answer, or one of another shape.
     """
     answer = _server().ask([function, *owner, list(arguments)])
     if isinstance(answer, str):
         raise NotRead(answer)
     is_refused, value = answer
+    if not _fits(value, str if is_refused else shape):
+        raise NotRead(_ODD)
     if is_refused:
-        raise PoolError(str(value), transient=False)
+        raise PoolError(value, transient=False)
     return value
 
 
-def read(function: str, description: Followed, *arguments: Any) -> Any:
+def _fits(value: Any, shape: Any) -> bool:
+    """Whether an answer, which may be the author's work, is of a shape: a type, or several, a list
+    of one shape for all its items, a tuple of a shape for each, or a dictionary of those of its
+    values."""
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_fits(one, shape[0]) for one in value)
+    if isinstance(shape, tuple):
+        alike = isinstance(value, list) and len(value) == len(shape)
+        return alike and all(map(_fits, value, shape))
+    if isinstance(shape, dict):
+        alike = isinstance(value, dict) and value.keys() >= shape.keys()
+        return alike and all(_fits(value[name], one) for name, one in shape.items())
+    types = tuple(shape) if isinstance(shape, frozenset) else shape
+    return isinstance(value, types)
+
+
+def read(function: str, description: Followed, *arguments: Any, shape: Any) -> Any:
     """What a function makes of a description, which is its first argument; see `ask`."""
     try:
-        return ask(function, description.owner, description.text, *arguments)
+        return ask(function, description.owner, description.text, *arguments, shape=shape)
     except PoolError:
         if not description.unread:
             raise
@@ -84,19 +103,15 @@ class _Server:
 
     def ask(self, request: list[Any]) -> tuple[bool, Any] | str:
         """Whether it was refused, and why or what was found; or why there is no answer."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         with self._lock:
             try:
-                line = json.dumps(request).encode("ascii") + b"\n"
-                self._process.stdin.write(line)
-                self._process.stdin.flush()
-                line = self._process.stdout.readline()
-            except OSError:
-                line = b""
-        if not line:
-            self.end()
-            return "the process that reads such texts has ended"
+                line = self._line_for(json.dumps(request).encode("ascii") + b"\n")
+            except BaseException:  # Ctrl-C: the next one would get this one's answer
+                self.end()
+                raise
+            if not line:
+                self.end()
+                return "the process that reads such texts has ended"
         problem, text = json.loads(line)
         if problem:
             return str(problem)
@@ -105,6 +120,19 @@ class _Server:
             return bool(is_refused), value
         except (ValueError, TypeError, RecursionError):
             return _ODD
+
+    def _line_for(self, request: bytes) -> bytes:
+        """The answer; b"" if the process has ended, which another thread may have seen before."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        if self._process.stdin.closed:
+            return b""
+        try:
+            self._process.stdin.write(request)
+            self._process.stdin.flush()
+            return self._process.stdout.readline()
+        except OSError:
+            return b""
 
     def has_ended(self) -> bool:
         return self._process.poll() is not None

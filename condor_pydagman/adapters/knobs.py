@@ -254,8 +254,7 @@ def apply_config_file(config_file: str, *, own: bool = False) -> None:
 
     if own:
         for file in KnobSources("", frozenset(), lookup).with_included(config_file):
-            with contextlib.suppress(FileNotFoundError):
-                of_dag.refuse_foreign(file, os.stat(file))
+            of_dag.refuse_foreign(file)
     for name, value in of_dag.settings(config_file, own=own).items():
         _overridden.setdefault(name.upper(), lookup(name))
         htcondor2.param[name] = value

@@ -25,6 +25,7 @@ from condor_pydagman.words import duration
 MAX_KINDS = 5  # of idle jobs that are compared with machines
 _AT_A_TIME = 500  # slots: the process that compares them has little memory
 _COUNTS = "condor_pydagman.explain.jobs:counts_of"
+_COUNTED = ((int,) * 4, [(str, int, [str])])  # what it returns
 Ad = Mapping[str, Any]
 _WANTED = (
     *("ClusterId", "ProcId", "JobStatus", "JobUniverse", "DAGNodeName", "EnteredCurrentStatus"),
@@ -98,7 +99,7 @@ def fit_of(job: Any, jobs: int, nodes: tuple[str, ...], machines: Sequence[Any])
     """
     slots = [str(ad) for ad in machines if ad.get("SlotType") != "Dynamic"]
     parts = [slots[n : n + _AT_A_TIME] for n in range(0, len(slots) or 1, _AT_A_TIME)]
-    answers = [ask(_COUNTS, UNKNOWN, str(job), part) for part in parts]
+    answers = [ask(_COUNTS, UNKNOWN, str(job), part, shape=_COUNTED) for part in parts]
     able, willing, free, partitionable = map(sum, zip(*(counts for counts, _ in answers)))
     clauses = tuple(
         Clause(each[0][0], sum(met for _, met, _ in each), tuple(each[0][2]))

@@ -83,7 +83,7 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
             template = split(text)
             differ = any(_MACRO in queue for _, queue in template.parts)
             numbers = [
-                read(_READER, Followed(describe(dag, node, template, workflow), owner))
+                read(_READER, Followed(describe(dag, node, template, workflow), owner), shape=int)
                 for node in (nodes if differ else nodes[:1])
             ]
     except OSError as error:

@@ -21,6 +21,7 @@ from condor_pydagman.lint.findings import FileKind, Reading
 from condor_pydagman.names import DagPaths
 
 _READER = "condor_pydagman.lint.description_reader"
+_READING = (str, frozenset((str, type(None))), [str], (str, str))
 
 
 class DiskWorld:
@@ -101,9 +102,9 @@ class DiskWorld:
         try:
             with files.working_directory(directory):
                 followed = Followed(text, self._owner(source))
-                found = Reading(*self._asked("reading_of", source, followed.text, name))
+                found = Reading(*self._asked("reading_of", source, _READING, followed.text, name))
                 found = _with_paths(found)
-        except (PydagmanError, OSError) as error:
+        except (PydagmanError, OSError, ValueError) as error:  # the last: of a path with a NUL
             return Reading(unread=str(error))
         if found.problem and followed.unread:
             return Reading(unread="; ".join(followed.unread))
@@ -112,7 +113,7 @@ class DiskWorld:
     def expression_problems(self, texts: list[str]) -> list[str]:
         """Why HTCondor can't read each of these ClassAd expressions; '' for those that it can."""
         try:
-            return list(self._asked("mistakes", "", texts)) if texts else []
+            return list(self._asked("mistakes", "", (str,) * len(texts), texts)) if texts else []
         except PydagmanError:  # the node will show why
             return [""] * len(texts)
 
@@ -140,7 +141,7 @@ class DiskWorld:
         from condor_pydagman.adapters.foreign_texts import NotRead
 
         try:
-            return str(self._asked("unreadable_line", source, text))
+            return str(self._asked("unreadable_line", source, str, text))
         except NotRead as error:
             return str(error)
         except PydagmanError:  # the node will show why
@@ -151,7 +152,7 @@ class DiskWorld:
 
         return self._owners.get(source) or self._owners.get("", UNKNOWN)
 
-    def _asked(self, function: str, source: str, *arguments: Any) -> Any:
+    def _asked(self, function: str, source: str, shape: Any, *arguments: Any) -> Any:
         """What a function of the reader makes of a text in the file `source`, or in a DAG file.
 
         Raises:
@@ -159,7 +160,7 @@ class DiskWorld:
         """
         from condor_pydagman.adapters.foreign_texts import ask
 
-        return ask(f"{_READER}:{function}", self._owner(source), *arguments)
+        return ask(f"{_READER}:{function}", self._owner(source), *arguments, shape=shape)
 
 
 def _with_paths(found: Reading) -> Reading:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from condor_pydagman.adapters.described_jobs import LATER
+from condor_pydagman.adapters.described_jobs import COMMANDS, LATER
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, Owner, owner_of, text_of_node
 from condor_pydagman.adapters.foreign_texts import read
@@ -110,7 +110,7 @@ def _with_jobs(
             if template is None:
                 return known._replace(jobs=1, note=f"the requests of {known.description}")
             described = Followed(describe(dag, node, template, workflow), owner)
-        jobs, found = read(_READER, described)
+        jobs, found = read(_READER, described, shape=COMMANDS)
         commands = list(map(_command, found))
     except OSError as error:
         return known._replace(note=f"{known.description}: {error.strerror or error}")

@@ -28,6 +28,8 @@ _ATTRIBUTES = (
 )
 _READER = "condor_pydagman.adapters.described_jobs:files"
 _COMMANDS = ("output", "error", "log")
+_NAMES = ("initialdir", "should_transfer_files", *_COMMANDS, *(f"stream_{n}" for n in _COMMANDS))
+_SHAPE = [dict.fromkeys(_NAMES, str)]
 _TIMES = {"SUBMIT_TIME": "%s", "YEAR": "%Y", "MONTH": "%m", "DAY": "%d"}
 _TRUE = ("true", "yes", "t", "y", "1")
 
@@ -86,7 +88,8 @@ def by_description(
     try:
         with working_directory(os.path.join(found.directory, dag.directories.get(node, ""))):
             described = description_of(dag, node, attempt.number if attempt else 0, found)
-            files = read(_READER, described, _of_submission(known), known.proc, most)
+            macros = _of_submission(known)
+            files = read(_READER, described, macros, known.proc, most, shape=_SHAPE)
             return [_described(known.cluster, known.proc + n, one) for n, one in enumerate(files)]
     except (PydagmanError, OSError):
         return []

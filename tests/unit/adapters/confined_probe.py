@@ -186,6 +186,12 @@ def answer() -> list[Any]:
     return ["ä", 1, None, {"a": [True]}]
 
 
+def deaf() -> None:
+    """An answer, and nothing is read any more."""
+    os.write(3, b"[false, 1]\n")
+    sleeping()
+
+
 def odd_processor() -> None:
     """Nothing is called where no filter can be set."""
 

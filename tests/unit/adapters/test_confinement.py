@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from condor_pydagman.adapters.confined_reader import MAX_ANSWER_BYTES
 from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import step_down
+from tests import waiting
 
 ROOT = os.geteuid() == 0
 REPOSITORY = Path(__file__).parents[3]
@@ -122,3 +124,76 @@ def test_the_process_that_is_asked() -> None:
     server._process.wait()
     assert foreign_texts.ask(f"{PROBE}:secrets", UNKNOWN)  # and is started again
     assert MAX_ANSWER_BYTES == 1 << 20
+
+
+def test_who_is_interrupted_leaves_no_answer_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = foreign_texts._server()
+
+    def interrupted() -> bytes:
+        raise KeyboardInterrupt
+
+    output = SimpleNamespace(readline=interrupted, close=server._process.stdout.close)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(server._process, "stdout", output)
+        foreign_texts.ask(f"{PROBE}:identity", UNKNOWN)
+    assert foreign_texts.ask(f"{PROBE}:answer", UNKNOWN) == ["ä", 1, None, {"a": [True]}]
+
+
+def test_whoever_asks_a_process_that_has_been_ended_is_told() -> None:
+    server = foreign_texts._server()
+    server.end()  # as another thread does that has seen its end before
+    assert server.ask([f"{PROBE}:answer", *UNKNOWN, []]) == (
+        "the process that reads such texts has ended"
+    )
+
+
+def test_a_copy_that_does_not_read_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confined_reader, "READING_TIMEOUT_S", 1)
+    copy = confined_reader._Copy([f"{PROBE}:deaf", *UNKNOWN])
+    assert copy.answer([]) == ("", "[false, 1]\n")
+    assert copy.answer(["x" * (1 << 22)]) == (confined_reader._ENDED, "")
+
+
+def test_a_copy_ends_with_the_process_that_made_it() -> None:
+    text = f"""
+import os, signal
+from condor_pydagman.adapters import confined_reader
+copy = confined_reader._Copy(["{PROBE}:deaf", -1, -1])
+assert copy.answer([])[1]
+print(copy._pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=environment, stdout=subprocess.PIPE, check=False
+    )
+    copy = int(done.stdout)
+    waiting.until(lambda: waiting.is_gone(copy), "the end of the copy")
+
+
+SHAPES = [
+    (1, int, True),
+    ("1", int, False),
+    (None, frozenset((str, type(None))), True),
+    (["a"], [str], True),
+    (["a", 1], [str], False),
+    ({"a": 1}, [str], False),
+    (["a", 1], (str, int), True),
+    (["a"], (str, int), False),
+    (3, (str, int), False),
+    ({"a": "b", "c": 1}, {"a": str}, True),
+    ({"c": 1}, {"a": str}, False),
+    ([["a"]], {"a": str}, False),
+]
+
+
+@pytest.mark.parametrize(("value", "shape", "fits"), SHAPES)
+def test_an_answer_of_another_shape_is_none(
+    monkeypatch: pytest.MonkeyPatch, value: Any, shape: Any, fits: bool
+) -> None:
+    monkeypatch.setattr(foreign_texts._Server, "ask", lambda *_: (False, value))
+    if fits:
+        assert foreign_texts.ask(f"{PROBE}:answer", UNKNOWN, shape=shape) == value
+    else:
+        with pytest.raises(foreign_texts.NotRead, match="can be understood"):
+            foreign_texts.ask(f"{PROBE}:answer", UNKNOWN, shape=shape)

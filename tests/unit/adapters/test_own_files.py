@@ -293,6 +293,35 @@ def test_users_that_a_namespace_does_not_know_are_others(shared: Shared) -> None
     assert (shared.scratch / "to-own").lstat().st_mtime_ns == changed
 
 
+LOOK = """
+import sys
+from condor_pydagman.adapters.config_file import refuse_foreign
+from condor_pydagman.errors import ConfigError
+for name in sys.argv[1:]:
+    try:
+        refuse_foreign(name)
+        print(name)
+    except ConfigError:
+        print("refused")
+"""
+
+
+@pytest.mark.skipif(not ROOT, reason="only root's pool runs in a user namespace")
+def test_nothing_is_run_of_users_that_a_namespace_does_not_know(tmp_path: Path) -> None:
+    """There a CONFIG file of anybody's seems to be one's own."""
+    for name, user in (("theirs", 1234), ("own", 0)):
+        (tmp_path / name).write_text("include command : /bin/true\n")
+        os.chown(tmp_path / name, user, user)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", step_down.__file__, "namespace", "65534", "65534",
+         sys.executable, "-c", LOOK, "theirs", "own", "missing"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+    )  # fmt: skip
+    if done.returncode != 125:  # the machine forbids namespaces, and no pool runs in one
+        assert done.stdout.split() == ["refused", "own", "missing"], done.stderr
+
+
 def test_mounts_are_told_apart() -> None:
     numbers = []
     for path in ("/proc/self/stat", "/proc/self/comm", __file__):
