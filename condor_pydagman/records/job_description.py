@@ -77,6 +77,8 @@ NODES_MASK = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"
 MAX_PARENT_NAMES_LENGTH = 2000
 
 _LIKE_A_MACRO = re.compile(r"\$\w*[(\[]")
+# By which DAGMan hears of its jobs: nothing that is appended counts instead.
+_HEARD_BY = ("dag_node_name", "dagman_log")
 _ATTRIBUTES = ("my.", "+")  # beginnings of keys that are attributes of the job
 
 _SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
@@ -214,10 +216,12 @@ def added_lines(
         _recorded(workflow),
         *(_assignment(v.key, v.value) for v in variables if not v.append),
     ]
+    overrides, appended = _overrides(dag, node, workflow), [v for v in variables if v.append]
     after = [
-        _overrides(dag, node, workflow),
+        overrides,
         *(data.description_lines(node) for data in dag.features.values()),
-        *(_assignment(v.key, v.value) for v in variables if v.append),
+        *(_assignment(v.key, v.value) for v in appended),
+        overrides * any(v.key.lower() in _HEARD_BY for v in appended),
     ]
     return "".join(before), "".join(after)
 

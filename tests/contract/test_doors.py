@@ -189,8 +189,10 @@ def test_a_description_can_only_be_read(hostile: HostileDag, text: str) -> None:
 def _answers(text: str, owner: tuple[int, int]) -> Iterator[Any]:
     described = Followed(text, owner)
     for call in (
-        *(partial(read, reader, described) for reader in READERS),
-        lambda: read("condor_pydagman.adapters.described_jobs:files", described, {}, 0, 3),
+        *(partial(read, reader, described, shape=object) for reader in READERS),
+        lambda: read(
+            "condor_pydagman.adapters.described_jobs:files", described, {}, 0, 3, shape=list
+        ),
         lambda: ask("condor_pydagman.lint.description_reader:reading_of", owner, text, "x"),
         lambda: ask("condor_pydagman.lint.description_reader:unreadable_line", owner, text),
         lambda: ask("condor_pydagman.lint.description_reader:mistakes", owner, [text]),

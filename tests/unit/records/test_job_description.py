@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import htcondor2
 import pytest
 
 from condor_pydagman.config import Config
@@ -145,6 +146,16 @@ def test_a_name_of_several_lines_is_refused(where: str) -> None:
     dag.finish()
     with pytest.raises(PoolError, match=r"^a name or path has more than one line: a\\x0aqueue"):
         described(dag, 0, workflow=WORKFLOW._replace(**{where: "a\nqueue"}))
+
+
+@pytest.mark.parametrize("key", ["dag_node_name", "DAGMan_Log"])
+def test_nothing_that_is_appended_hides_a_job_from_dagman(key: str) -> None:
+    dag = chain("A")
+    dag.finish()
+    dag.variables[0] = (Variable(key, "other", append=True),)
+    read = htcondor2.Submit(described(dag, 0))
+    assert read.expand("dag_node_name") == "A"
+    assert read.expand("dagman_log") == WORKFLOW.nodes_log
 
 
 def test_parent_names_once_each() -> None:
