@@ -19,6 +19,9 @@ EXIT_RESTART = 3  # DAGMan's exit code that makes the schedd restart its job
 MAX_FINAL_EXIT_CODE = 2
 
 # The error for a job whose list of common input files differs from the DAG's.
+# Of a node whose submission is refused since its text has a `$`.
+MAY_BE_MACRO = "has text that could become a macro"
+UNREADABLE = "parse_up_to_q_line() failed"  # the bindings' whole error
 COMMON_INPUT_DIFFERS = "Multiple differing common input transfer lists declared in DAG"
 
 

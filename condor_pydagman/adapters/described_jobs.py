@@ -17,7 +17,8 @@ LATER = {
     **{"SUBMIT_TIME": "1000000009", "YEAR": "1000000021", "MONTH": "1000000033"},
     "DAY": "1000000087",
 }
-_RANDOM = re.compile(r"\$(?=RANDOM_(?:CHOICE|INTEGER)\()", re.I)  # another value at each reading
+# Another value at each reading, or none where these functions run.
+_UNKNOWN = re.compile(r"\$(?=(?:RANDOM_CHOICE|RANDOM_INTEGER|ENV)\()", re.I)
 _PROGRAM = ("executable", "arguments", "shell", "initialdir", "input", "output", "error")
 _IMAGES = ("container_image", "docker_image")
 _FILES = ("output", "error", "log")
@@ -35,8 +36,8 @@ def commands(text: str) -> tuple[int, list[dict[str, str]]]:
     items, each = descriptions.queued(description)
     jobs = len(items) * each
     for key, value in list(description.items()):
-        if _RANDOM.search(value):
-            description[key] = _RANDOM.sub("$(DOLLAR)", value)
+        if _UNKNOWN.search(value):
+            description[key] = _UNKNOWN.sub("$(DOLLAR)", value)
     found = []
     for proc in range(min(jobs, MAX_JOBS)):
         job = descriptions.of_job(description, LATER, proc, items, each)

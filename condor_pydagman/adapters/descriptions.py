@@ -26,6 +26,7 @@ from condor_pydagman.language.lexer import ITEM_DOLLAR, may_begin_macro
 from condor_pydagman.language.submit_file import items_of, queue_arguments, references
 from condor_pydagman.printable import printable
 from condor_pydagman.records.job_description import NOTHING, split, statements
+from condor_pydagman.vocabulary import MAY_BE_MACRO, UNREADABLE
 
 # What the bindings raise: their own class, and Python's for bad arguments.
 OLDER_DAEMONS = (
@@ -41,7 +42,6 @@ BINDINGS = (
 
 NO_ITEMS = "invalid Queue statement"  # the bindings' error if there is nothing to queue
 _EMPTY_ITEM = "invalid qargs"  # if an item is empty
-_UNREADABLE = "parse_up_to_q_line() failed"  # if a line can't be read
 
 _COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro, only in descriptions that are not submitted
 # Submit commands of late materialization.
@@ -62,7 +62,7 @@ class Unreadable(PoolError):
     """A line of the description can't be read; the bindings do not say which."""
 
     def __init__(self) -> None:
-        super().__init__(_UNREADABLE, transient=False)
+        super().__init__(UNREADABLE, transient=False)
 
 
 class _SubmitLines(htcondor2.Submit):  # type: ignore[misc]
@@ -98,7 +98,7 @@ def parse(text: str) -> htcondor2.Submit:
         reason = f"HTCondor's bindings can't submit what is not UTF-8: {printable(line)}"
         raise PoolError(reason, transient=False) from None
     except BINDINGS as error:
-        if _UNREADABLE in str(error):
+        if UNREADABLE in str(error):
             raise Unreadable from None
         raise PoolError(reason_of(error), transient=False) from None
 
@@ -125,8 +125,8 @@ def _write_items(description: htcondor2.Submit) -> None:
         counts = key.lower() in used or key.lower() in submit_commands.ALL or "." in key
         if counts and may_begin_macro(value):
             raise PoolError(
-                f"{key} has text that could become a macro: {_shown(value)}. A $ in such text"
-                " stands neither at its end nor before another $, a ( or a [",
+                f"{key} {MAY_BE_MACRO}: {_shown(value)}. Such text"
+                " can't have a $ at its end, or before another $, a ( or a [",
                 transient=False,
             )
     for key, value in pairs.items():

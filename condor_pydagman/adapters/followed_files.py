@@ -76,13 +76,15 @@ class Followed:
     Attributes:
         text: what to read.
         owner: of the description.
-        unread: the names that are not followed, each with the reason.
+        unread: what is not read or run, each with the reason.
+        missing: the files of `include` statements that are not there.
     """
 
     def __init__(self, text: str, owner: Owner) -> None:
         self.owner = owner
         self._left, self._names_left = MAX_BYTES, MAX_NAMES
         self.unread: list[str] = []
+        self.missing: list[str] = []
         self.text = self._with_files(text, 0)
 
     def _with_files(self, text: str, depth: int) -> str:
@@ -98,7 +100,7 @@ class Followed:
         found = _INCLUDE.fullmatch(statement)
         if found is not None:
             is_command = "command" in found[1].lower() or found[2].endswith("|")
-            inner = self._text_of(found[2], is_command)
+            inner = self._text_of(found[2], is_command, self.missing)
             if inner is None or depth == MAX_DEPTH:
                 return ""
             return self._with_files(_closed(inner), depth + 1)
@@ -116,11 +118,11 @@ class Followed:
             return f"queue {items.names}from {part}{self._listed_names(items.source, kind[1])}"
         if not items.is_list or items.source.startswith("("):
             return ""
-        text = self._text_of(items.source, "|" in items.source)
+        text = self._text_of(items.source, "|" in items.source, [])
         if text is None:
             return ""
         if re.search(r"^\s*[#)]", text, re.M):  # which a list in the text can't have
-            self._leave(items.source, OSError(0, "it has a line with # or ) first"))
+            self._leave(items.source, OSError(0, "one of its lines begins with # or )"))
             return ""
         return f"{before}(\n{text.rstrip()}\n)"
 
@@ -133,15 +135,17 @@ class Followed:
             return "."  # which can't be opened: no items would be an answer
         return "(\n" + "".join(f"{name}\n" for name in names) + ")"
 
-    def _text_of(self, name: str, is_command: bool) -> str | None:
-        """The text of a file that may be followed."""
+    def _text_of(self, name: str, is_command: bool, missing: list[str]) -> str | None:
+        """The text of a file that may be followed; a name that is not there goes to `missing`."""
+        if is_command:
+            self.unread.append(f"the command '{message(name)}' is not run")
+            return None
         try:
-            if is_command:
-                raise OSError(0, "no command is run")
             if "$" in name:
-                raise OSError(0, "its name depends on macros")
+                raise OSError(0, "its name has macros")
             return self._read(name)
-        except FileNotFoundError:  # so says its reader, too
+        except FileNotFoundError:
+            missing.append(name)
             return None
         except (OSError, ValueError) as error:
             self._leave(name, error)
@@ -162,12 +166,12 @@ class Followed:
 
     def _leave(self, name: str, why: Exception) -> None:
         reason = getattr(why, "strerror", None) or why
-        self.unread.append(f"{message(name)} is not followed: {reason}")
+        self.unread.append(f"{message(name)} is not read: {reason}")
 
     def _matching(self, patterns: str, kind: str) -> list[str]:
         """The names that fit, as HTCondor writes them."""
         if "$" in patterns:
-            raise OSError(0, "its name depends on macros")
+            raise OSError(0, "its name has macros")
         found: dict[str, None] = {}
         for pattern in re.findall(r"[^\s,()]+", patterns):
             wanted = "dirs" if pattern.endswith("/") else kind

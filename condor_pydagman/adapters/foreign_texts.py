@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import json
 import os
 import subprocess
@@ -22,11 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.printable import message
+from condor_pydagman.vocabulary import UNREADABLE
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.followed_files import Followed, Owner
 
 _NAMES = ("CONDOR_CONFIG", "HOME", "LANG", "LC_ALL", "PATH", "TZ")  # of the environment
+_ABSENT = os.strerror(errno.ENOENT)
 _ODD = "what reads it has given no answer that can be understood"
 
 
@@ -78,10 +82,13 @@ def read(function: str, description: Followed, *arguments: Any, shape: Any) -> A
     """What a function makes of a description, which is its first argument; see `ask`."""
     try:
         return ask(function, description.owner, description.text, *arguments, shape=shape)
-    except PoolError:
-        if not description.unread:
-            raise
-        raise NotRead("; ".join(description.unread)) from None
+    except PoolError as error:
+        if description.unread:
+            raise NotRead("; ".join(description.unread)) from None
+        if description.missing and error.reason == UNREADABLE:  # which names no file
+            reason = f"can't open file {message(description.missing[0])}: {_ABSENT}"
+            raise PoolError(reason, transient=False) from None
+        raise
 
 
 class _Server:

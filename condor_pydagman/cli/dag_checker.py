@@ -67,7 +67,7 @@ def _run(options: CheckerOptions) -> int:
         if outline.issues or form.cycle:
             worst = ISSUES
         for name, why in outline.unread.items():
-            _say(f"{file}: {name} is not checked, since it is not read: {why}", sys.stderr)
+            _say(f"{file}: {name} is not checked: {why}", sys.stderr)
         if options.style == "text":
             _print_issues(file, outline, form.cycle)
         elif options.style == "statistics":

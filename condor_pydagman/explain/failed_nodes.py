@@ -17,7 +17,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.transfer.rules.faults import meaning_of
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
+from condor_pydagman.vocabulary import MAY_BE_MACRO, RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import result
 
 MAX_EXAMPLES = 3  # of failures of one kind
@@ -42,6 +42,8 @@ _EXIT_ADVICE = {
 }
 _ADVICE = {
     "node.submit": "Fix the submit file; condor_dag_checker -lint checks all of them.",
+    MAY_BE_MACRO: "Change the text where it comes from: the list of a SCATTER, the table of a"
+    " SWEEP, or the file of an EXTEND.",
     "node.removed": "If nobody removed the job on purpose, see its RemoveReason in the history:"
     " condor_history -l {job}",
     "node.cancelled": "While the DAG is running, condor_pydagman steer rerun runs the node again;"
@@ -197,6 +199,8 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
         advice = _placement_advice(failure, facts) or _exit_advice(failure.value)
     elif failure.cause == "node.submit" and _is_of_kind(failure.node, facts.dag, NodeKind.DATA):
         advice = _ADVICE["node.submit"].replace("submit file", "request file")
+    elif failure.cause == "node.submit" and MAY_BE_MACRO in failure.reason:
+        advice = _ADVICE[MAY_BE_MACRO]
     elif failure.cause == "node.failed" and (known := advice_of_features(failure.reason)):
         advice = known.format(out=facts.out)
     elif failure.cause == "node.cancelled" and not facts.is_live:
@@ -289,7 +293,8 @@ def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:
     how = result(failure.value) if failure.value else message(attempt.reason) or how
     if failure.cause == "node.signal":
         how += _memory(attempt)
-    return Evidence(facts.nodes_log, f"job {attempt.job} of {name}{host}: {how}", attempt.ended)
+    job = f"job {attempt.job} of {name}" if attempt.job else name  # a NOOP node has none
+    return Evidence(facts.nodes_log, f"{job}{host}: {how}", attempt.ended)
 
 
 def _script(failure: Failure, attempt: Attempt) -> tuple[str, ScriptRun | None]:

@@ -18,13 +18,13 @@ from condor_pydagman.adapters.submit_checks import lists, remarks_of
 from condor_pydagman.adapters.submit_errors import first_unreadable
 from condor_pydagman.language.submit_file import SubmitText, one_line, parse
 from condor_pydagman.lint import value_rules
+from condor_pydagman.vocabulary import UNREADABLE
 
 _UNIVERSE_NAMES = """
 vanilla local scheduler grid java parallel vm docker container standard mpi globus pvm
 5 7 9 10 11 12 13
 """
 _UNIVERSES = frozenset(_UNIVERSE_NAMES.split())
-_UNREADABLE = "parse_up_to_q_line() failed"  # the bindings' whole error
 _CONDITION = re.compile(r"error: '(.*)' line: ")  # what they print about a wrong `if`
 _INCLUDE = re.compile(r"^\s*@?include\b", re.IGNORECASE | re.MULTILINE)
 
@@ -36,7 +36,7 @@ def reading_of(text: str, name: str) -> tuple[str, str | None, list[str], list[s
         submit = htcondor2.Submit(text)
     except Exception as error:
         found = _CONDITION.search(said_by_bindings())
-        reason = found[1] if found else str(error).replace(_UNREADABLE, "")
+        reason = found[1] if found else str(error).replace(UNREADABLE, "")
         return f"Failed to parse to queue line: {reason}", None, [], ["", ""]
     read, paths = parse(text), ["", ""]
     problem = _queue_problem(submit) or _ad_problem(submit, read)

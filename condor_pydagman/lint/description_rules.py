@@ -298,7 +298,7 @@ def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = Fa
 
     `grown`: it is what is added to a DAG, so that any file may have been written before.
     """
-    texts = _Texts(dag, world, findings)
+    texts = _Texts(dag, world, findings, None if grown else FirstNodes(dag))
     _Variables(dag, world, findings, texts).check()
     _Outputs(dag, findings, texts).check()
     _unused_descriptions(dag, findings)
@@ -312,9 +312,15 @@ def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = Fa
 
 
 class _Texts:
-    """The submit descriptions of nodes; each file is read once."""
+    """The submit descriptions of nodes; each file is read once.
 
-    def __init__(self, dag: Dag, world: World, findings: Findings) -> None:
+    `firsts`: tells for which nodes nothing can write a file before; None if something always can.
+    """
+
+    def __init__(
+        self, dag: Dag, world: World, findings: Findings, firsts: FirstNodes | None
+    ) -> None:
+        self._firsts = firsts
         self._dag = dag
         self._world = world
         self._findings = findings
@@ -356,6 +362,9 @@ class _Texts:
         if not read.plain:
             path = "" if submit in self._dag.descriptions else os.path.join(directory, submit)
             self._note_unreadable(node, submit, self._world.unreadable(text, directory, path))
+            if self._firsts is not None and self._firsts.job_is_first(node):
+                missing = self._world.missing_include(text, directory, path)
+                self._note_missing(node, submit, missing)
         return read if read.plain else None
 
     def _content(self, directory: str, submit: str) -> str | None:
@@ -381,6 +390,13 @@ class _Texts:
         }
         texts = (self._content(*file) for file in sorted(files))
         return {name for text in texts if text is not None for name in mentioned(text)}
+
+    def _note_missing(self, node: int, submit: str, missing: str) -> None:
+        dag, name = self._dag, self._dag.names[node]
+        if missing and not dag.flags[node] & DONE:
+            source = "the description" if submit in dag.descriptions else submit
+            message = f"{source} of node {name}: {missing}, which it includes, does not exist"
+            self._findings.add(NEEDED, message, place=dag.place(node), node=name)
 
     def _note_unreadable(self, node: int, submit: str, reason: str) -> None:
         if not reason or self._dag.flags[node] & DONE:

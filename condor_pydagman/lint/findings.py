@@ -94,6 +94,9 @@ class World(Protocol):
     def unreadable(self, text: str, directory: str, source: str = "") -> str:
         """Which line of a description can't be read for sure, and why; '' if there is none."""
 
+    def missing_include(self, text: str, directory: str, source: str = "") -> str:
+        """The file that an `include` of an unreadable description names and that is not there."""
+
     def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
         """Which nodes with a CACHE command would run, and why, in lines; `file` is the DAG's."""
 
@@ -202,7 +205,8 @@ CODES: dict[str, Code] = {
     ),
     "DAG312": Code(
         _ERROR,
-        "a missing directory, proxy or list of items without which a node can't be submitted",
+        "a missing directory, proxy, list of items or included file without which a node can't be"
+        " submitted",
         "check its name, and the node's DIR",
     ),
     "DAG313": Code(

@@ -147,6 +147,20 @@ class DiskWorld:
         except PydagmanError:  # the node will show why
             return ""
 
+    def missing_include(self, text: str, directory: str, source: str = "") -> str:
+        """The file without which a description can't be read; see `findings.World`."""
+        from condor_pydagman.adapters.followed_files import Followed
+
+        with contextlib.suppress(PydagmanError, OSError):  # the node will show why
+            with files.working_directory(directory):
+                followed = Followed(text, self._owner(source))
+            if followed.unread or not followed.missing:
+                return ""
+            problem = self._asked("reading_of", source, followed.text, "")[0]
+            if problem:  # else an `if` leaves that statement out
+                return followed.missing[0]
+        return ""
+
     def _owner(self, source: str) -> tuple[int, int]:
         from condor_pydagman.adapters.followed_files import UNKNOWN
 

@@ -180,7 +180,7 @@ class NodeOutput:
         silent = f": {self._silent}" if self._silent else ""
         return (
             f"it is not known where {self._job(attempt)} writes: its ad can't be had{silent}; and"
-            " its submit description can't be read, or names what is not followed"
+            " its submit description can't be read, or names a file or command that is not"
         )
 
     def _jobs(self, attempt: Attempt) -> list[JobFiles]:

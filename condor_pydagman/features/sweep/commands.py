@@ -32,6 +32,7 @@ from condor_pydagman.language.lines import RESERVED_NAMES, Context, needed, new_
 from condor_pydagman.language.modifier_lines import read_pairs
 from condor_pydagman.language.submit_file import why_lost
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import number_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -370,8 +371,9 @@ def read_rows(text: str, file: str) -> Table:
             if not row:
                 continue
             if len(row) != len(head):
+                cells = number_of(len(row), "cell")
                 raise UsageError(
-                    f"{file}:{reader.line_num} has {len(row)} cells: expected {len(head)},"
+                    f"{file}:{reader.line_num} has {cells}: expected {len(head)},"
                     f" for {', '.join(head)}"
                 )
             if max(map(len, row)) > MAX_CELL:

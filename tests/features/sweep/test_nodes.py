@@ -63,7 +63,7 @@ def test_a_table(mark: bool) -> None:
         ("a,b c\n1,2\n", "t.csv:1 can't name a variable 'b c'"),
         ("a;b\n1;2\n", "can't name a variable 'a;b': .*; commas separate the columns"),
         ("a,A\n1,2\n", "t.csv:1 names the variable a twice"),
-        ("a,b\n1,2\n3\n", "t.csv:3 has 1 cells: expected 2, for a, b"),
+        ("a,b\n1,2\n3\n", "t.csv:3 has 1 cell: expected 2, for a, b"),
         ('a,b\n1,2\n3,"x\nqueue"\n', "t.csv:4 has a cell of more than one line: row 2 .*column b"),
         ('a\n"x\rqueue"\n', "t.csv:3 has a cell of more than one line: row 1 .*, column a"),
         ('a\n"x\n', "t.csv:3 can't be read as CSV|t.csv:2 can't be read as CSV"),

@@ -18,7 +18,7 @@ from condor_pydagman.adapters.followed_files import (
     read_known,
 )
 from condor_pydagman.adapters.foreign_texts import NotRead, read
-from condor_pydagman.errors import FileError
+from condor_pydagman.errors import FileError, PoolError
 
 ROOT = os.geteuid() == 0
 OTHER = (12345, 12345)
@@ -55,30 +55,30 @@ def test_a_file_that_includes_itself_ends(here: Path) -> None:
     (here / "loop").write_text("include : loop\n" * 10)
     found = followed("include : loop\n")
     assert len(found.text) < 20 * MAX_BYTES
-    assert set(found.unread) == {"loop is not followed: it is too large"}
+    assert set(found.unread) == {"loop is not read: it is too large"}
 
 
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [
-        ("include : fifo", "fifo is not followed: it is not a regular file"),
-        ("queue a from fifo", "fifo is not followed: it is not a regular file"),
-        ("include : /dev/zero", "/dev/zero is not followed: it is not a regular file"),
-        ("queue a from /dev/zero", "/dev/zero is not followed: it is not a regular file"),
-        ("include : link", "link is not followed: it is not a regular file"),
-        ("queue a from link", "link is not followed: it is not a regular file"),
-        ("include : .", ". is not followed: it is not a regular file"),
-        ("include : large", "large is not followed: it is too large"),
-        ("queue a from large", "large is not followed: it is too large"),
-        ("include : $(x)", "$(x) is not followed: its name depends on macros"),
-        ("include : dir/$ENV(HOME)", "dir/$ENV(HOME) is not followed: its name depends on macros"),
-        ("queue a from $(x)", "$(x) is not followed: its name depends on macros"),
-        ("queue a matching $(x)*", "$(x)* is not followed: its name depends on macros"),
-        ("inclu\\\nde : touch ran |", "touch ran | is not followed: no command is run"),
-        ("INCLUDE COMMAND : touch ran", "touch ran is not followed: no command is run"),
-        ("queue a from touch ran |", "touch ran | is not followed: no command is run"),
-        ("queue a from remarks", "remarks is not followed: it has a line with # or ) first"),
-        ("include : a\x1b[2J$(x)", "a\\x1b[2J$(x) is not followed: its name depends on macros"),
+        ("include : fifo", "fifo is not read: it is not a regular file"),
+        ("queue a from fifo", "fifo is not read: it is not a regular file"),
+        ("include : /dev/zero", "/dev/zero is not read: it is not a regular file"),
+        ("queue a from /dev/zero", "/dev/zero is not read: it is not a regular file"),
+        ("include : link", "link is not read: it is not a regular file"),
+        ("queue a from link", "link is not read: it is not a regular file"),
+        ("include : .", ". is not read: it is not a regular file"),
+        ("include : large", "large is not read: it is too large"),
+        ("queue a from large", "large is not read: it is too large"),
+        ("include : $(x)", "$(x) is not read: its name has macros"),
+        ("include : dir/$ENV(HOME)", "dir/$ENV(HOME) is not read: its name has macros"),
+        ("queue a from $(x)", "$(x) is not read: its name has macros"),
+        ("queue a matching $(x)*", "$(x)* is not read: its name has macros"),
+        ("inclu\\\nde : touch ran |", "the command 'touch ran |' is not run"),
+        ("INCLUDE COMMAND : touch ran", "the command 'touch ran' is not run"),
+        ("queue a from touch ran |", "the command 'touch ran |' is not run"),
+        ("queue a from remarks", "remarks is not read: one of its lines begins with # or )"),
+        ("include : a\x1b[2J$(x)", "a\\x1b[2J$(x) is not read: its name has macros"),
     ],
 )
 def test_what_is_not_followed(here: Path, statement: str, reason: str) -> None:
@@ -99,6 +99,9 @@ def test_what_is_not_followed(here: Path, statement: str, reason: str) -> None:
 
 def test_a_file_that_is_not_there_is_the_readers_mistake(here: Path) -> None:
     assert not followed("include : none\n").unread
+    with pytest.raises(PoolError, match="can't open file none: No such file or directory"):
+        number("include : none\nqueue")
+    assert number("if false\ninclude : none\nendif\nqueue") == 1
 
 
 @pytest.mark.skipif(not ROOT, reason="only root makes files of other users")
@@ -108,7 +111,7 @@ def test_files_of_others_are_not_followed(here: Path) -> None:
         (here / name).write_text("SECRET = 1\n")
         os.chown(name, *OTHER)
     os.chown("dir", *OTHER)
-    reason = "not followed: it does not belong to the owner of the description"
+    reason = "not read: it does not belong to the owner of the description"
     for statement in ("include : theirs", "queue a from theirs", "queue a matching theirs"):
         (said,) = followed(f"{statement}\n").unread
         assert said.endswith(reason)
@@ -152,7 +155,7 @@ def test_what_would_never_end(here: Path, monkeypatch: pytest.MonkeyPatch) -> No
         (here / name).symlink_to(".")
     ring = "/".join("*" * 40)
     assert followed(f"queue x matching {ring}\n").unread == [
-        f"{ring} is not followed: there are too many names"
+        f"{ring} is not read: there are too many names"
     ]
     for pattern in ("/*/*/*/*/*/*/*/*", "*/" * 100_000 + "*"):
         assert followed(f"queue x matching {pattern}\n").unread

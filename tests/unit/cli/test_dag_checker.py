@@ -338,6 +338,22 @@ def test_what_can_be_read_or_only_when_it_runs(text: str) -> None:
     assert not Path("ran").exists()
 
 
+def test_an_included_file_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there").write_text("x = 1\ninclude : inner\n")
+    for text, missing in (
+        ("include : gone\nqueue\n", "gone"),
+        ("include : there\nqueue\n", "inner"),
+        ("if false\ninclude : gone\nendif\nqueue\n", ""),
+        ("include : touch ran |\ninclude : gone\nqueue\n", ""),
+    ):
+        Path("x.sub").write_text(f"executable = /bin/true\n{text}")
+        world = DiskWorld()
+        assert world.missing_include(world.read_text("x.sub"), "", "x.sub") == missing
+
+
 def test_why_a_condition_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
     assert DiskWorld().reading("executable = a\nif a && b\nendif\n", "", "x").problem == (
         "Failed to parse to queue line: a && b is not a valid if condition because complex"

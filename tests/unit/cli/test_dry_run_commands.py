@@ -73,11 +73,11 @@ def test_what_only_the_pool_knows_stays_as_it_is(capsys: pytest.CaptureFixture[s
     submit = """\
 executable = b
 arguments = $(Cluster) $INT(ClusterId) $$(Memory) $RANDOM_CHOICE(1,2) $random_integer(1,9) $(r)
-r = $RANDOM_CHOICE(3,4)
+r = $RANDOM_CHOICE(3,4) $ENV(HOME)
 """
     assert blocks(capsys, "JOB B b.sub\n", b=submit) == (
         "B\n    b '$(Cluster)' '$(Cluster)' '$$(Memory)' '$RANDOM_CHOICE(1,2)'"
-        " '$random_integer(1,9)' '$RANDOM_CHOICE(3,4)'"
+        " '$random_integer(1,9)' '$RANDOM_CHOICE(3,4)' '$ENV(HOME)'"
     )
 
 
@@ -121,7 +121,7 @@ SUBDAG EXTERNAL S inner.dag
     files = {"runs": "include : touch ran |\n", "quote": 'executable = e\narguments = "\'"\n'}
     said = blocks(capsys, dag, request=request, i="executable = i\n", **files)
     assert said.startswith("A\n    no job: NOOP\nC\n    gone.sub: No such file or directory\nD\n")
-    assert "D\n    runs.sub: touch ran | is not followed: no command is run\n" in said
+    assert "D\n    runs.sub: the command 'touch ran |' is not run\n" in said
     assert "E\n    quote.sub: Unbalanced quote" in said
     assert "F\n    the requests of request.sub" in said
     assert "S\n    the DAG inner.dag" in said

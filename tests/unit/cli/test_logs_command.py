@@ -273,7 +273,7 @@ def test_several_jobs(work_directory: Path, said: Callable[..., Said]) -> None:
     [
         ("queue\n", "keeps no standard output"),
         ("output = /dev/null\nqueue\n", "keeps no standard output"),
-        ("include : touch ran |\noutput = o\n", "names what is not followed"),
+        ("include : touch ran |\noutput = o\n", "names a file or command that is not"),
     ],
 )
 def test_no_file_is_known(

@@ -15,7 +15,7 @@ from condor_pydagman.features.growth.shown import refusal
 from condor_pydagman.follow.node_placements import NodePlacements
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun, Run, Usage
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
+from condor_pydagman.vocabulary import MAY_BE_MACRO, RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.explain import NOW, attempt, facts_of, script, texts, without_jobs
 
 TEXT = "JOB A a.sub\nJOB B b.sub\nSUBDAG EXTERNAL X in.dag\nPARENT A CHILD B\n"
@@ -309,3 +309,16 @@ def test_the_exit_code_of_a_request_of_the_final_node() -> None:
     facts = failed("JOB B b.sub\nFINAL A a.dap\n", "A", attempt(value=12))
     facts.run.placements["A"] = NodePlacements()
     assert the_finding(facts).advice[0].startswith("Exit code 12 of a request means: the source")
+
+
+def test_text_that_could_become_a_macro_is_not_the_submit_files_fault() -> None:
+    reason = f"part {MAY_BE_MACRO}: a$(HOME)"
+    (advice,) = the_finding(failed(TEXT, "A", without_jobs(reason=reason))).advice
+    assert advice.startswith("Change the text where it comes from")
+
+
+def test_a_noop_node_has_no_job() -> None:
+    last = attempt(value=0, cluster=0, hosts=(), reason="What it adds: refused")
+    evidence = the_finding(failed(TEXT, "A", last)).evidence
+    assert [one.text for one in evidence if one.text.startswith("A: ")]
+    assert not any("job  of" in one.text for one in evidence)

@@ -76,6 +76,10 @@ class PaperWorld:
     def unreadable(self, text: str, directory: str, source: str = "") -> str:
         return "line 2, 'nonsense': no statement" if "nonsense" in text else ""
 
+    def missing_include(self, text: str, directory: str, source: str = "") -> str:
+        name = text.partition("include : ")[2].partition("\n")[0]
+        return name if name and self.kind(name) is FileKind.MISSING else ""
+
 
 def linted(dag: str, **options: bool) -> Findings:
     """Findings of a DAG beside which all submit files exist that are named *.sub."""

@@ -72,6 +72,8 @@ def test_values_of_vars_are_looked_at() -> None:
         ("queue f from there", ""),
         ("iter f from table(csv) gone", "DAG312"),
         ("queue from table there", ""),
+        ("include : gone", "DAG312"),
+        ("include : there", ""),
         ("queue f from (\na\n)", ""),
     ],
 )
