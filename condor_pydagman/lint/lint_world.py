@@ -156,7 +156,7 @@ class DiskWorld:
                 followed = Followed(text, self._owner(source))
             if followed.unread or not followed.missing:
                 return ""
-            problem = self._asked("reading_of", source, followed.text, "")[0]
+            problem = self._asked("reading_of", source, _READING, followed.text, "")[0]
             if problem:  # else an `if` leaves that statement out
                 return followed.missing[0]
         return ""
