@@ -92,7 +92,7 @@ def read(function: str, description: Followed, *arguments: Any, shape: Any) -> A
 
 
 class _Server:
-    """The process that makes a copy of itself for each text."""
+    """The process that makes a copy of itself for the texts of an owner."""
 
     def __init__(self) -> None:
         self.maker = os.getpid()
