@@ -26,18 +26,15 @@ class Hooks:
     """Methods of the features of a run, by moment, in the order of `features.FEATURES`.
 
     Attributes:
-        records, attempt_records: what applies a journal record.
-        events: what takes an event of the nodes log that the core does not take.
-        inputs: what takes an input that the core does not take.
-        replies: what takes an answer of a helper.
         Others: as the methods of `feature.Feature` that have these names.
     """
 
+    # what applies a journal record
     records: Records
     attempt_records: Records
-    events: Events
-    inputs: Inputs
-    replies: Inputs
+    events: Events  # what takes an event of the nodes log that the core does not take
+    inputs: Inputs  # what takes an input that the core does not take
+    replies: Inputs  # what takes an answer of a helper
     after_starts: tuple[Callable[[], None], ...]
     before_done: tuple[Callable[[int], bool], ...]
     before_failed: tuple[Callable[[int, str], bool], ...]
@@ -111,85 +108,7 @@ class Hooks:
     starts_over: tuple[Callable[[int], bool], ...]
     adopted: tuple[Callable[[int], None], ...]
 
-    __slots__ = (
-        "adopted",
-        "after_starts",
-        "attempt_records",
-        "before_done",
-        "before_end",
-        "before_failed",
-        "before_removals",
-        "before_retry",
-        "before_revived",
-        "before_starts",
-        "before_taken_back",
-        "begins",
-        "begins_anew",
-        "blocks_pre_scripts",
-        "blocks_submits",
-        "deadline",
-        "decided_anew",
-        "details",
-        "done",
-        "done_unrun",
-        "doubt",
-        "dry_run",
-        "enforce",
-        "enforce_deadline",
-        "event_taken",
-        "events",
-        "group_reports",
-        "grown",
-        "has_left",
-        "has_more",
-        "holds_back",
-        "idle_changed",
-        "info",
-        "inputs",
-        "is_deciding",
-        "is_needed",
-        "is_own_hold",
-        "job_event",
-        "jobs_seen",
-        "keeps_halted_dag",
-        "listed",
-        "may_leave",
-        "node_left",
-        "node_moved",
-        "node_of",
-        "obstacle_to_steer",
-        "own_event",
-        "own_jobs",
-        "places_shared",
-        "pop_hopeless",
-        "records",
-        "remove_failed",
-        "replayed",
-        "replies",
-        "rescue_lines",
-        "resumed",
-        "retried",
-        "run_by_person",
-        "run_ended",
-        "run_excused",
-        "runs_at",
-        "seen_to_run",
-        "set_by_person",
-        "shown",
-        "started",
-        "starts_over",
-        "submits",
-        "takes_event",
-        "tells_end",
-        "under_way",
-        "validate",
-        "waits_again",
-        "wants_history",
-        "was_done",
-        "why_halted",
-        "why_incomplete",
-        "work",
-    )
+    __slots__ = tuple(__annotations__)
 
     def __init__(
         self,

@@ -8,21 +8,15 @@ from condor_pydagman.graph.model import Dag
 
 
 class Progress:
-    """What a FEEDER has given.
-
-    Attributes:
-        fed: how many feedings are in force.
-        nodes: how many nodes these have brought.
-        ended: the program has said that there is no more.
-    """
+    """What a FEEDER has given."""
 
     def __init__(self, dag: Dag) -> None:
         feeder, growth = feeder_of(dag), growth_of(dag)
         assert feeder is not None
         self._most = feeder.at_most
-        self.fed = growth.let_go_of.fed
-        self.nodes = growth.let_go_of.fed_nodes
-        self.ended = growth.let_go_of.last
+        self.fed = growth.let_go_of.fed  # how many feedings are in force
+        self.nodes = growth.let_go_of.fed_nodes  # how many nodes these have brought
+        self.ended = growth.let_go_of.last  # the program has said that there is no more
         for piece in growth.pieces:
             self.take(piece)
 

@@ -297,47 +297,30 @@ Extension = Union[Extend, Scatter]  # of a node; with what its file makes of nam
 
 
 class Feeding(NamedTuple):
-    """What the FEEDER gives at a time.
+    """What the FEEDER gives at a time."""
 
-    Attributes:
-        number: from 1.
-        last: the FEEDER has said that there is no more.
-    """
-
-    number: int
-    last: bool = False
+    number: int  # from 1
+    last: bool = False  # the FEEDER has said that there is no more
 
 
 class GrownPiece(NamedTuple):
-    """What has been added to the DAG while it ran.
+    """What has been added to the DAG while it ran."""
 
-    Attributes:
-        number: pieces are counted from 1.
-        digest: of its text.
-        node: name of the node that has added it; '' if a person or the FEEDER has, or if that node
-            had been let go when a rescue DAG began.
-        size: how many nodes it has brought.
-        feeding: as of `Piece`.
-    """
-
-    number: int
-    digest: str
+    number: int  # pieces are counted from 1
+    digest: str  # of its text
+    # name of the node that has added it; '' if a person or the FEEDER has, or if that node had been
+    # let go when a rescue DAG began
     node: str = ""
-    size: int = 0
-    feeding: Feeding | None = None
+    size: int = 0  # how many nodes it has brought
+    feeding: Feeding | None = None  # as of `Piece`
 
 
 class PieceContents(NamedTuple):
-    """What a piece that is in force has brought.
+    """What a piece that is in force has brought."""
 
-    Attributes:
-        nodes: its nodes.
-        junctions: its junctions.
-        children: names of nodes that were there and got parents which were there, too.
-    """
-
-    nodes: Sequence[int]
-    junctions: Sequence[int]
+    nodes: Sequence[int]  # its nodes
+    junctions: Sequence[int]  # its junctions
+    # names of nodes that were there and got parents which were there, too
     children: tuple[str, ...] = ()
 
 
@@ -345,23 +328,16 @@ NOTHING_LET_GO = LetGo(0)
 
 
 class GrowthOfDag(FeatureData):
-    """What lets a DAG grow, and what has come of it.
-
-    Attributes:
-        extensions: by nodes that add to the DAG.
-        pieces: what has been added, and has not been let go.
-        contents: by the numbers of pieces.
-        let_go_of: the sum of what has been let go.
-    """
+    """What lets a DAG grow, and what has come of it."""
 
     by_node = ("extensions",)
     place = 1
 
     def __init__(self) -> None:
-        self.extensions: dict[int, Extension] = {}
-        self.pieces: list[GrownPiece] = []
-        self.contents: dict[int, PieceContents] = {}
-        self.let_go_of = NOTHING_LET_GO
+        self.extensions: dict[int, Extension] = {}  # by nodes that add to the DAG
+        self.pieces: list[GrownPiece] = []  # what has been added, and has not been let go
+        self.contents: dict[int, PieceContents] = {}  # by the numbers of pieces
+        self.let_go_of = NOTHING_LET_GO  # the sum of what has been let go
 
     def __bool__(self) -> bool:
         return bool(self.extensions or self.pieces or self.let_go_of.number)
@@ -433,28 +409,17 @@ def growth_of(dag: Dag) -> GrowthOfDag:
 
 
 class Piece(NamedTuple):
-    """Nodes and edges for a DAG.
+    """Nodes and edges for a DAG."""
 
-    Attributes:
-        dag: the nodes, and behind them stand-ins of `known`.
-        known: nodes that are in the DAG already, which edges lead from or to.
-        node: the node that has added it, '' if a person has.
-        digest: of its text, under which that is kept.
-        children: those of `known` that get new parents.
-        base: how often the DAG had changed when this one was read.
-        feeding: if the FEEDER has given it.
-        ordered: names of nodes of the DAG that get parents which it has, too.
-        numbered: it as it is to be in the DAG, if that has not changed since it was read.
-    """
-
-    dag: Dag
-    known: tuple[int, ...]
-    node: str = ""
-    digest: str = ""
-    children: tuple[int, ...] = ()
-    base: int = 0
-    feeding: Feeding | None = None
-    ordered: tuple[str, ...] = ()
+    dag: Dag  # the nodes, and behind them stand-ins of `known`
+    known: tuple[int, ...]  # nodes that are in the DAG already, which edges lead from or to
+    node: str = ""  # the node that has added it, '' if a person has
+    digest: str = ""  # of its text, under which that is kept
+    children: tuple[int, ...] = ()  # those of `known` that get new parents
+    base: int = 0  # how often the DAG had changed when this one was read
+    feeding: Feeding | None = None  # if the FEEDER has given it
+    ordered: tuple[str, ...] = ()  # names of nodes of the DAG that get parents which it has, too
+    # it as it is to be in the DAG, if that has not changed since it was read
     numbered: NumberedPiece | None = None
 
     def __repr__(self) -> str:

@@ -31,24 +31,19 @@ LOOKED_AT_LEAST = 100  # whatever the size of a piece
 
 
 class LettingGo:
-    """The pieces that are kept.
-
-    Attributes:
-        of_files: how many nodes the DAG files have given; they come first, and stay.
-        kept: numbers of the pieces that have not been let go; those looked at first come first.
-        has_grown: whether a piece has come to be in force since `work` was called.
-        leaving: the nodes of pieces that a record lets go of which has not been read back.
-        gone: names of the nodes that were let go last.
-    """
+    """The pieces that are kept."""
 
     def __init__(self, run: RunState) -> None:
         self._run = run
+        # how many nodes the DAG files have given; they come first, and stay
         self.of_files = len(run.dag) - sum(piece.size for piece in growth_of(run.dag).pieces)
+        # numbers of the pieces that have not been let go; those looked at first come first
         self.kept: deque[int] = deque()
-        self.has_grown = False
+        self.has_grown = False  # whether a piece has come to be in force since `work` was called
         self._grown_by = 0  # nodes since pieces were last looked at, and one for a piece
+        # the nodes of pieces that a record lets go of which has not been read back
         self.leaving: frozenset[int] = frozenset()
-        self.gone: dict[str, None] = {}
+        self.gone: dict[str, None] = {}  # names of the nodes that were let go last
 
     def grow_by(self, nodes: int) -> None:
         """A piece with so many nodes is in force."""

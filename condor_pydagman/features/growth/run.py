@@ -79,15 +79,7 @@ STARTS = 2000  # nodes that are started at once; log events are handled in betwe
 
 
 class Growing(Feature):
-    """What is added to a DAG, and what leaves it.
-
-    Attributes:
-        wanting: nodes that have ended well and add a piece; whether that has been asked for.
-        requests: number of a person's request, by that of its piece.
-        grown_by: names of nodes whose piece is in force, or has been let go.
-        free: nodes that wait for no parent and have not been started yet.
-        letting_go: what is kept of it, and leaves.
-    """
+    """What is added to a DAG, and what leaves it."""
 
     name = "growth"
     records = (
@@ -101,11 +93,14 @@ class Growing(Feature):
     def __init__(self, run: RunState) -> None:
         """The DAG may have pieces already, and have let go of some, as a rescue file says."""
         super().__init__(run)
+        # nodes that have ended well and add a piece; whether that has been asked for
         self.wanting: dict[int, bool] = {}
-        self.requests: dict[int, int] = {}
+        self.requests: dict[int, int] = {}  # number of a person's request, by that of its piece
+        # names of nodes whose piece is in force, or has been let go
         self.grown_by: set[str] = set(growth_of(run.dag).let_go_of.adders)
+        # nodes that wait for no parent and have not been started yet
         self.free: deque[int] = deque()
-        self.letting_go = LettingGo(run)
+        self.letting_go = LettingGo(run)  # what is kept of it, and leaves
         self._highest = growth_of(run.dag).let_go_of.number  # of all that have ever been in force
         for piece in growth_of(run.dag).pieces:
             self._take(piece.number, piece.node)
