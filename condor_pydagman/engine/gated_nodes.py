@@ -2,8 +2,8 @@
 
 They are outside of the countdown of `Nodes.waiting`, by a number so high that it never ends, and no
 failed ancestor makes them futile.  Here is a countdown of their own: how many of their parents have
-not ended, however they end.  `Nodes.move` tells of each parent; which rule decides is the business
-of modules above (`conditions`).
+not ended, however they end.  `Nodes.move` tells of each parent; the features that close gates
+decide which rule opens them.
 """
 
 from __future__ import annotations

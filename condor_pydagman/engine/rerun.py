@@ -94,7 +94,7 @@ def _decide_anew(run: RunState, node: int, nodes: Sequence[int]) -> None:
 
 
 def _decided(run: RunState, node: int) -> list[int]:
-    """The nodes whose turn the node's end has decided, or that of nodes which it made futile."""
+    """Nodes decided by the end of this node, or by that of a node which it made futile."""
     found: dict[int, None] = {}
     todo, seen = [node], {node}
     for one in todo:  # which grows meanwhile

@@ -87,9 +87,9 @@ FEATURES = (
     Entry("feeder", uses=("FEEDER",)),
 )
 
-# Those that have something done outside of the engine, in the order in which they say what is wrong
-# with a DAG, and what is to be expected of it; with the features for which they do.  What CACHE
-# takes for done adds nothing; what a FEEDER has written is read in the same pass.
+# Features with a helper (work outside of the engine), and the features that each one serves.  The
+# order is that of their errors and forecasts: a node that CACHE takes for done adds nothing; what a
+# FEEDER has written is read in the same pass.
 HELPERS: dict[str, tuple[str, ...]] = {
     "sites": ("sites",),
     "shared_limits": ("shared_limits",),

@@ -296,7 +296,7 @@ class Performer:
 def _failed(
     fault: Fault, services: Sequence[Service], working: Sequence[Service]
 ) -> Service | None:
-    """The service whose fault it is, if it is one's that has shown no sign of life."""
+    """The service that caused the fault, unless it has worked since."""
     if not fault.host or not fault.transient or not services:
         return None
     named = [one for one in services if fault.host in (one.server, *one.names)]

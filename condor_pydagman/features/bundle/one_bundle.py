@@ -71,7 +71,7 @@ class Bundle:
 
 
 def number_of(node: str) -> int:
-    """The number of the bundle whose job has that name of a node; 0 if it is none's."""
+    """The number of the bundle whose job has this node name; 0 if no bundle's job has."""
     digits = node[len(NAME) :] if node.startswith(NAME) else ""
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
 

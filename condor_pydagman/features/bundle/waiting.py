@@ -147,7 +147,7 @@ class Waiting:
     # Their kinds.
 
     def look(self) -> None:
-        """Find out of which kinds nodes are whose turn has come; of many at a time."""
+        """Ask for the kinds of nodes whose turn has come, many at a time."""
         if self.looked_at or not self.unseen:
             return
         some = iter(self.unseen.pop, None)

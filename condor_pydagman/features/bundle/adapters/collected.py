@@ -295,7 +295,7 @@ def _entries(directory: str) -> set[str]:
 
 
 def _first_words(path: str) -> str:
-    """What the runner has said that has not begun."""
+    """What a runner that could not begin has said."""
     with contextlib.suppress(FileNotFoundError), _opened(path) as file:
         return file.readline(MAX_WHY).decode("utf-8", "replace").strip()
     return ""
