@@ -48,6 +48,9 @@ BAD = {
     "cycle in a splice": (
         "SPLICE S s.dag\n", "s.dag:4", "a cycle exists in the dag: S+X -> S+Y -> S+X",
     ),
+    "limit that is not defined": (
+        "SPLICE S l.dag\nJOB A a.sub\n", "ERROR: l.dag:2 SHARED_LIMIT", "\n    SHARED_LIMIT none",
+    ),
     "rescue file that does not fit": ("JOB Z a.sub\n", "t.dag.rescue001", "Z2"),
 }  # fmt: skip
 
@@ -59,6 +62,7 @@ def test_errors_that_dagman_would_find_are_reported(
     text, place, reason = BAD[case]
     Path("t.dag").write_text(text)
     Path("s.dag").write_text("JOB X a\nJOB Y a\nPARENT X CHILD Y\nPARENT Y CHILD X\n")
+    Path("l.dag").write_text("JOB X a.sub\nSHARED_LIMIT none ALL_NODES\n")
     Path("t.dag.halt").write_text("")
     if case.startswith("rescue"):
         Path("t.dag.rescue001").write_text("DONE Z2\n")
