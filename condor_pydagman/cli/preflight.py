@@ -260,11 +260,13 @@ def _unknown_limits(dag: Dag, options: DagmanOptions, admin: Config, config: Con
 
 def _place_of(words: tuple[str, ...], options: DagmanOptions, config: Config) -> tuple[str, str]:
     """See `lint.place_of`."""
+    from condor_pydagman.adapters.files import DagFiles
     from condor_pydagman.daemon.dag_input import build_options
     from condor_pydagman.lint.lint import place_of
     from condor_pydagman.lint.lint_world import DiskWorld
 
-    return place_of(words, options.dag_files, DiskWorld(), build_options(options, config))
+    world = DiskWorld(blocks=DagFiles(trusted=True).read)
+    return place_of(words, options.dag_files, world, build_options(options, config))
 
 
 def _errors(options: SubmitOptions, first: DagFileError) -> str:

@@ -76,6 +76,18 @@ def test_errors_that_dagman_would_find_are_reported(
     assert sorted(os.listdir()) == before
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of other users")
+def test_a_file_that_the_owner_of_the_dag_cannot_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever submits a DAG does what its owner wants."""
+    Path("t.dag").write_text("INCLUDE c.dag\n")
+    Path("c.dag").write_text(BAD["cycle"][0])
+    Path("c.dag").chmod(0o600)
+    os.chown("t.dag", 12345, 12345)
+    assert checked("t.dag") == 1
+    told = capsys.readouterr().err
+    assert "ERROR: c.dag:6 a cycle exists" in told
+
+
 def test_all_errors_are_reported_together(capsys: pytest.CaptureFixture[str]) -> None:
     """Those too that condor_submit_dag meets itself, before the check."""
     Path("t.dag").write_text("JBO A a.sub\nJOB B a.sub\nJOB B b.sub\nRETRY B\nSPLICE S no.dag\n")
