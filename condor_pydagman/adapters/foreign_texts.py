@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("CONDOR_CONFIG", "HOME", "LANG", "LC_ALL", "PATH", "TZ")  # of the environment
 _ABSENT = os.strerror(errno.ENOENT)
+_LINE = "condor_pydagman.adapters.submit_errors:first_unreadable"
 _ODD = "what reads it has given no answer that can be understood"
 
 
@@ -85,10 +86,25 @@ def read(function: str, description: Followed, *arguments: Any, shape: Any) -> A
     except PoolError as error:
         if description.unread:
             raise NotRead("; ".join(description.unread)) from None
-        if description.missing and error.reason == UNREADABLE:  # which names no file
-            reason = f"can't open file {message(description.missing[0])}: {_ABSENT}"
-            raise PoolError(reason, transient=False) from None
-        raise
+        if error.reason != UNREADABLE:
+            raise
+        raise PoolError(_unreadable(description), transient=False) from None
+
+
+def _unreadable(description: Followed) -> str:
+    """Why a description can't be read, of which HTCondor names neither file nor line."""
+    if description.missing:
+        return f"can't open file {message(description.missing[0])}: {_ABSENT}"
+    try:
+        _, line, reason = ask(_LINE, description.owner, description.text, shape=(int, str, str))
+    except PydagmanError:  # there is no such line
+        return UNREADABLE
+    place = ""
+    for name, text in description.included.items():
+        lines = [one.strip() for one in text.split("\n")]
+        if line in lines:
+            place = f"line {lines.index(line) + 1} of {message(name)}, "
+    return f"{place}'{message(line)}': {reason}"
 
 
 class _Server:

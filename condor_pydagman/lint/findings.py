@@ -87,8 +87,9 @@ class World(Protocol):
     def unreadable(self, text: str, directory: str, source: str = "") -> str:
         """Which line of a description can't be read for sure, and why; '' if there is none."""
 
-    def missing_include(self, text: str, directory: str, source: str = "") -> str:
-        """The file that an `include` of an unreadable description names and that is not there."""
+    def unfollowed(self, text: str, directory: str, source: str = "") -> tuple[str, str]:
+        """Of what a description names: what is not read or run, and why; and else the file that it
+        includes and that is not there."""
 
     def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
         """Which nodes with a CACHE command would run, and why, in lines; `file` is the DAG's."""
@@ -222,6 +223,12 @@ CODES: dict[str, Code] = {
         _WARNING,
         "requests of one file with the same destination: the one that ends last wins",
         "they run at once; give each a destination of its own, or make a node for each",
+    ),
+    "DAG317": Code(
+        _INFO,
+        "a submit description that is not checked in full",
+        "a check runs no command, and opens only files of the owner of the description that are no "
+        "links (docs/security.md)",
     ),
     "DAG401": Code(
         _WARNING,

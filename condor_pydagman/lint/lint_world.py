@@ -19,6 +19,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import FileKind, Reading
 from condor_pydagman.names import DagPaths
+from condor_pydagman.printable import message
 
 _READER = "condor_pydagman.lint.description_reader"
 _READING = (str, frozenset((str, type(None))), [str], (str, str))
@@ -147,19 +148,22 @@ class DiskWorld:
         except PydagmanError:  # the node will show why
             return ""
 
-    def missing_include(self, text: str, directory: str, source: str = "") -> str:
-        """The file without which a description can't be read; see `findings.World`."""
+    def unfollowed(self, text: str, directory: str, source: str = "") -> tuple[str, str]:
+        """What a description names that is not read, and what is missing; see `findings.World`."""
         from condor_pydagman.adapters.followed_files import Followed
 
         with contextlib.suppress(PydagmanError, OSError):  # the node will show why
             with files.working_directory(directory):
                 followed = Followed(text, self._owner(source))
-            if followed.unread or not followed.missing:
-                return ""
-            problem = self._asked("reading_of", source, _READING, followed.text, "")[0]
-            if problem:  # else an `if` leaves that statement out
-                return followed.missing[0]
-        return ""
+            if followed.unread:
+                return message("; ".join(followed.unread)), ""
+            # Without a problem an `if` leaves that statement out.
+            if (
+                followed.missing
+                and self._asked("reading_of", source, _READING, followed.text, "")[0]
+            ):
+                return "", followed.missing[0]
+        return "", ""
 
     def _owner(self, source: str) -> tuple[int, int]:
         from condor_pydagman.adapters.followed_files import UNKNOWN

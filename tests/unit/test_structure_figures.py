@@ -39,20 +39,20 @@ LOADED = {"modules": 136, "lines": 33_698}
 SLACK = 50
 LINES = {
     "": 1371,
-    "adapters": 9139,
+    "adapters": 9160,
     "api": 2573,
-    "cli": 6417,
+    "cli": 6430,
     "config": 1016,
     "daemon": 4729,
     "dagman_job": 2221,
     "data_requests": 1325,
     "engine": 8596,
-    "explain": 2409,
-    "features": 26190,
+    "explain": 2420,
+    "features": 26196,
     "follow": 4538,
     "graph": 5003,
     "language": 4890,
-    "lint": 3546,
+    "lint": 3562,
     "monitor": 3149,
     "picture": 2983,
     "pool": 1738,
@@ -62,7 +62,7 @@ LINES = {
     "web": 3092,
     "workflow": 2560,
 }
-LINES_OF_TESTS = 141_100
+LINES_OF_TESTS = 141_176
 # Names of features, in the modules that every DAG uses.
 FEATURES = {
     name

@@ -24,8 +24,13 @@ def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptio
     uses = limit_uses_of(dag)
     wrong = world.limit_problem(dag) if uses else ""
     if wrong:
-        name = next((one.limit for one in uses if f" {one.limit}: " in wrong), "")
-        findings.add("DAG421", wrong, place=dag.files[0], words=("SHARED_LIMIT", name))
+        findings.add("DAG421", wrong, place=dag.files[0], words=blamed_in(wrong, dag))
+
+
+def blamed_in(wrong: str, dag: Dag) -> tuple[str, ...]:
+    """The `words` of a finding about the SHARED_LIMIT that a message is about."""
+    names = (one.limit for one in limit_uses_of(dag) if f" {one.limit}: " in wrong)
+    return "SHARED_LIMIT", next(names, "")
 
 
 def is_about(command: SharedLimit, words: Sequence[str], prefixes: Sequence[str]) -> bool:

@@ -76,9 +76,10 @@ class PaperWorld:
     def unreadable(self, text: str, directory: str, source: str = "") -> str:
         return "line 2, 'nonsense': no statement" if "nonsense" in text else ""
 
-    def missing_include(self, text: str, directory: str, source: str = "") -> str:
+    def unfollowed(self, text: str, directory: str, source: str = "") -> tuple[str, str]:
         name = text.partition("include : ")[2].partition("\n")[0]
-        return name if name and self.kind(name) is FileKind.MISSING else ""
+        missing = name if name and self.kind(name) is FileKind.MISSING else ""
+        return "the command is not run" * ("|" in text), missing
 
 
 def linted(dag: str, **options: bool) -> Findings:
