@@ -61,14 +61,11 @@ class Hooks:
     idle_changed: tuple[Callable[[int, int], None], ...]
     info: tuple[Callable[[], Iterable[tuple[str, str]]], ...]
     is_deciding: tuple[Callable[[int], bool], ...]
-    is_needed: tuple[Callable[[int], bool], ...]
     is_own_hold: tuple[Callable[[LogEvent], bool], ...]
     job_event: tuple[Callable[[int, LogEvent, Change], None], ...]
     jobs_seen: tuple[Callable[[int, Jobs], None], ...]
     keeps_halted_dag: tuple[Callable[[], bool], ...]
     listed: tuple[Callable[[QueueListed], bool], ...]
-    may_leave: tuple[Callable[[int], bool], ...]
-    node_left: tuple[Callable[[int], None], ...]
     node_moved: tuple[Callable[[int, int, int], None], ...]
     node_of: tuple[Callable[[LogEvent], int | None], ...]
     obstacle_to_steer: tuple[Callable[[int], str], ...]
@@ -147,14 +144,11 @@ class Hooks:
         "info",
         "inputs",
         "is_deciding",
-        "is_needed",
         "is_own_hold",
         "job_event",
         "jobs_seen",
         "keeps_halted_dag",
         "listed",
-        "may_leave",
-        "node_left",
         "node_moved",
         "node_of",
         "obstacle_to_steer",

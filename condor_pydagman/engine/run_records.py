@@ -120,11 +120,6 @@ class Submission:
         self.attempts: dict[int, int] = {}
         self.common_input = ""
 
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self.attempts.pop(node, None)
-        self.unlogged.discard(node)
-
 
 class Scripts:
     """Scripts that run, or are to run.  Written by `scripts` alone.
@@ -161,11 +156,6 @@ class Scripts:
         self.pre, self.post = pre, post
         self.by_kind = {ScriptKind.PRE: pre, ScriptKind.POST: post}
 
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self.pre_values.pop(node, None)
-        self.posts_without_job.discard(node)
-
 
 class Retrying:
     """What goes beyond RETRY, and what earlier runs have left.  Written by `lifecycle` alone.
@@ -184,12 +174,6 @@ class Retrying:
         self.extra_retries: dict[int, int] = {}
         self.previous_clusters: dict[int, set[int]] = {}
         self.on_hold: set[int] = set()
-
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self.extra_retries.pop(node, None)
-        self.previous_clusters.pop(node, None)
-        self.on_hold.discard(node)
 
 
 class LogReading:
@@ -318,11 +302,6 @@ class QueueQuery:
             self.found[node] = queued
         if ended:
             self.history[node] = ended
-
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self.found.pop(node, None)
-        self.history.pop(node, None)
 
     def set_missing(self, missing: dict[tuple[int, int], float]) -> None:
         """The procs that are not in the queue, and since when."""

@@ -41,7 +41,6 @@ class Applied(NamedTuple):
         of_new: the words for it, if a piece can say it of its own nodes only.
         of_job: gives it as a job may add it without TRUSTED, or refuses it; None: no job may.
         says_done: whether it says that its node is done.
-        of_rescue: puts it into the Dag from a rescue file, if that is not as `apply` does.
         file: its field that may name a file, no DAG file, that belongs to it; '' if none does.
     """
 
@@ -52,7 +51,6 @@ class Applied(NamedTuple):
     of_new: str = ""
     of_job: Callable[[Any], Command] | None = None
     says_done: bool = False
-    of_rescue: Callable[[Building, Any], None] | None = None
     file: str = ""
 
 

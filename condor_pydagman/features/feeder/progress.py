@@ -17,13 +17,12 @@ class Progress:
     """
 
     def __init__(self, dag: Dag) -> None:
-        feeder, growth = feeder_of(dag), growth_of(dag)
+        feeder = feeder_of(dag)
         assert feeder is not None
         self._most = feeder.at_most
-        self.fed = growth.let_go_of.fed
-        self.nodes = growth.let_go_of.fed_nodes
-        self.ended = growth.let_go_of.last
-        for piece in growth.pieces:
+        self.fed = self.nodes = 0
+        self.ended = False
+        for piece in growth_of(dag).pieces:
             self.take(piece)
 
     def take(self, piece: GrownPiece) -> None:
