@@ -31,20 +31,7 @@ class DagFileError(PydagmanError):
     `detail()` adds the usage, the place, the line with a caret and what to do.
 
     Attributes:
-        message: what is wrong, in stock DAGMan's words.
-        file: name of the file as it is known to the user.
-        line: number of the line from 1, 0 if there is none; of a command that is continued over
-            several lines, that of the last one, as stock DAGMan counts.
-        place: number of the line that has the wrong word; 0 if that is `line`.
-        column: of the wrong word on that line, in characters from 1; 0 if unknown.
         text: that line, or the part of it around the wrong word.
-        caret: where in `text` the wrong word begins, from 1; 0 if that is at `column`.
-        command: the command word.
-        usage: how the command is to be written.
-        hint: what to do.
-        others: further errors of the same file.
-        trail: if the file was read because of a line of another file, and so on, stock DAGMan's
-            lines that say so.
     """
 
     def __init__(
@@ -61,18 +48,24 @@ class DagFileError(PydagmanError):
         hint: str = "",
     ) -> None:
         super().__init__(message)
-        self.message = message
-        self.file = file
+        self.message = message  # what is wrong, in stock DAGMan's words
+        self.file = file  # name of the file as it is known to the user
+        # number of the line from 1, 0 if there is none; of a command that is continued over several
+        # lines, that of the last one, as stock DAGMan counts
         self.line = line
+        # number of the line that has the wrong word; 0 if that is `line`
         self.place = place or line
-        self.column = column
+        self.column = column  # of the wrong word on that line, in characters from 1; 0 if unknown
         self.text, caret = excerpt
+        # where in `text` the wrong word begins, from 1; 0 if that is at `column`
         self.caret = caret or column
-        self.command = command
-        self.usage = usage
-        self.hint = hint
+        self.command = command  # the command word
+        self.usage = usage  # how the command is to be written
+        self.hint = hint  # what to do
+        # if the file was read because of a line of another file, and so on, stock DAGMan's lines
+        # that say so
         self.trail: list[str] = []
-        self.others: tuple[DagFileError, ...] = ()
+        self.others: tuple[DagFileError, ...] = ()  # further errors of the same file
 
     def __str__(self) -> str:
         place = f"{message(self.file)}:{self.line} " if self.line else ""
@@ -183,13 +176,9 @@ class CannotPrepare(PydagmanError):
     """The submit file of a sub-DAG can't be made: its node can't be submitted.
 
     `str()` is one line that begins with stock DAGMan's.
-
-    Attributes:
-        reason: what is wrong and with which file, in one line.
-        transient: it may be possible later.
     """
 
     def __init__(self, node: str, reason: str, *, transient: bool = False) -> None:
         super().__init__(f"ERROR: condor_submit_dag -no_submit failed for node {node}. {reason}")
-        self.reason = reason
-        self.transient = transient
+        self.reason = reason  # what is wrong and with which file, in one line
+        self.transient = transient  # it may be possible later

@@ -35,17 +35,12 @@ PLACEMENTS = ".placements"
 
 
 class DagPaths(NamedTuple):
-    """The files that belong to one DAG (or to several run as one).
+    """The files that belong to one DAG (or to several run as one)."""
 
-    Attributes:
-        primary: first DAG file, as given.
-        multi: whether more than one DAG file was given (rescue files are then `P_multi.rescueNNN`).
-        outfile_dir: directory for `.dagman.out`, '' for the DAG's own.
-    """
-
-    primary: str
+    primary: str  # first DAG file, as given
+    # whether more than one DAG file was given (rescue files are then `P_multi.rescueNNN`)
     multi: bool = False
-    outfile_dir: str = ""
+    outfile_dir: str = ""  # directory for `.dagman.out`, '' for the DAG's own
 
     @property
     def condor_sub(self) -> str:

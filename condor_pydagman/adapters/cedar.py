@@ -299,16 +299,11 @@ def encode_ad(attributes: Mapping[str, Value], length_prefixed: bool = False) ->
 
 
 class Channel:
-    """Both directions of one connection.
-
-    Attributes:
-        out: bytes to be sent; the sender removes those that it has sent.
-        encrypted: whether messages are encrypted from now on.
-    """
+    """Both directions of one connection."""
 
     def __init__(self) -> None:
-        self.out = bytearray()
-        self.encrypted = False
+        self.out = bytearray()  # bytes to be sent; the sender removes those that it has sent
+        self.encrypted = False  # whether messages are encrypted from now on
         self._in = bytearray()
         self._parts = bytearray()
         self._frames = 0

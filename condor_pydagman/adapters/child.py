@@ -53,10 +53,6 @@ class Child:
         stays: called in the child when it has nothing to do, whether it stays nevertheless.
         alarm_s: seconds after which the kernel kills the child, whatever it does; None: never.
 
-    Attributes:
-        idle: whether the child has left for want of requests.
-        overdue: whether it was killed because of `alarm_s`; known after `kill`.
-
     Raises:
         OSError: no process can be had.
     """
@@ -68,7 +64,7 @@ class Child:
         stays: Callable[[], bool] = lambda: False,
         alarm_s: float | None = None,
     ) -> None:
-        self.idle = self.overdue = False
+        self.idle = self.overdue = False  # whether the child has left for want of requests
         self._buffer: list[bytes] = []
         self._socket, theirs = socket.socketpair()
         parent = os.getpid()
@@ -131,6 +127,7 @@ class Child:
         self._socket.close()
         os.kill(self.pid, signal.SIGKILL)
         status = _status_of(self.pid)
+        # whether it was killed because of `alarm_s`; known after `kill`
         self.overdue = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
 
 
@@ -241,14 +238,12 @@ class ProcessShortage:
         purpose: of the child, for messages.
         clock: monotonic seconds.
         warn: told of each try that fails.
-
-    Attributes:
-        retry_at: before that no child is started, monotonic seconds; None if the last one was.
     """
 
     def __init__(
         self, purpose: str, clock: Callable[[], float], warn: Callable[[str], None]
     ) -> None:
+        # before that no child is started, monotonic seconds; None if the last one was
         self.retry_at: float | None = None
         self._purpose = purpose
         self._clock = clock

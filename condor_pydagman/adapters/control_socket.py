@@ -72,26 +72,17 @@ class _Step(enum.Enum):
 
 
 class Server(NamedTuple):
-    """What all conversations have in common.
+    """What all conversations have in common."""
 
-    Attributes:
-        version: HTCondor's version string, `$CondorVersion: ... $`.
-        domain: the pool's trust domain.
-        hosts: the server's addresses, as in DAG_Address.
-        port: of the socket.
-        new_directory: returns a path that does not exist, at which a client makes a directory; the
-            client adds the address that it has connected to.
-        is_proof: whether the client has made that directory.
-        new_key: makes the key pair of one connection.
-    """
-
-    version: str
-    domain: str
-    hosts: Collection[str]
-    port: int
+    version: str  # HTCondor's version string, `$CondorVersion: ... $`.
+    domain: str  # the pool's trust domain
+    hosts: Collection[str]  # the server's addresses, as in DAG_Address
+    port: int  # of the socket
+    # returns a path that does not exist, at which a client makes a directory; the client adds the
+    # address that it has connected to
     new_directory: Callable[[], str]
-    is_proof: Callable[[str], bool]
-    new_key: Callable[[], KeyPair] = cedar.key_pair
+    is_proof: Callable[[str], bool]  # whether the client has made that directory
+    new_key: Callable[[], KeyPair] = cedar.key_pair  # makes the key pair of one connection
 
 
 class Conversation:
@@ -292,23 +283,14 @@ _BACKLOG = 128
 
 
 class Settings(NamedTuple):
-    """Where to listen.
+    """Where to listen."""
 
-    Attributes:
-        hosts: the host's addresses, the primary one first.
-        everywhere: listen on all interfaces, not only on these.
-        ports: lowest and highest to choose from; zeros: any.
-        alias: the host's name, '' if none.
-        forwarding: address in DAG_Address instead of the host's, '' if none.
-        directory: in which clients make directories to authenticate by FS.
-    """
-
-    hosts: tuple[str, ...]
-    everywhere: bool = False
-    ports: tuple[int, int] = (0, 0)
-    alias: str = ""
-    forwarding: str = ""
-    directory: str = "/tmp"
+    hosts: tuple[str, ...]  # the host's addresses, the primary one first
+    everywhere: bool = False  # listen on all interfaces, not only on these
+    ports: tuple[int, int] = (0, 0)  # lowest and highest to choose from; zeros: any
+    alias: str = ""  # the host's name, '' if none
+    forwarding: str = ""  # address in DAG_Address instead of the host's, '' if none
+    directory: str = "/tmp"  # in which clients make directories to authenticate by FS
 
 
 def settings(port: int | None = None) -> Settings:
@@ -388,9 +370,6 @@ class _Client:
 class ControlSocket:
     """Accepts clients and returns their requests.
 
-    Attributes:
-        address: the address for clients (DAG_Address).
-
     Raises:
         OSError: no port can be bound.
     """
@@ -398,7 +377,7 @@ class ControlSocket:
     def __init__(self, where: Settings) -> None:
         self._listeners = _listen(where)
         port = self._listeners[0].getsockname()[1]
-        self.address = sinful(where, port)
+        self.address = sinful(where, port)  # the address for clients (DAG_Address)
         self._directory = where.directory
         self._server = Server(
             version=htcondor2.version(),

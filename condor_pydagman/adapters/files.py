@@ -804,15 +804,10 @@ _FLOCK = struct.Struct("hhqqi4x")  # type, whence, start, length, pid
 
 
 class Holder(NamedTuple):
-    """Who holds a lock.
+    """Who holds a lock."""
 
-    Attributes:
-        cluster: of the DAGMan job, by the file; 0 if it has none.
-        pid: of the process; 0 or less if it is on another machine or in another namespace.
-    """
-
-    cluster: int
-    pid: int
+    cluster: int  # of the DAGMan job, by the file; 0 if it has none
+    pid: int  # of the process; 0 or less if it is on another machine or in another namespace
 
 
 def living_holder(path: str) -> Holder | None:

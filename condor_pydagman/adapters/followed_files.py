@@ -71,21 +71,14 @@ def read_known(path: str, reader: Owner) -> tuple[str, Owner]:
 
 
 class Followed:
-    """A description with its files, by names from the working directory.
-
-    Attributes:
-        text: what to read.
-        owner: of the description.
-        unread: what is not read or run, each with the reason.
-        missing: the files of `include` statements that are not there.
-    """
+    """A description with its files, by names from the working directory."""
 
     def __init__(self, text: str, owner: Owner) -> None:
-        self.owner = owner
+        self.owner = owner  # of the description
         self._left, self._names_left = MAX_BYTES, MAX_NAMES
-        self.unread: list[str] = []
-        self.missing: list[str] = []
-        self.text = self._with_files(text, 0)
+        self.unread: list[str] = []  # what is not read or run, each with the reason
+        self.missing: list[str] = []  # the files of `include` statements that are not there
+        self.text = self._with_files(text, 0)  # what to read
 
     def _with_files(self, text: str, depth: int) -> str:
         lines = text.split("\n")

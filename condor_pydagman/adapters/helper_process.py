@@ -24,25 +24,19 @@ Then = Callable[[Any], None]
 class Helper(ABC):
     """What is done by one process.  An order is what the process is sent for a request, or for a
     part of one.
-
-    Attributes:
-        purpose: what can't be done while the machine is short of processes, in words.
-        died, late: why an order has come to nothing whose process has died, or takes too long; in
-            braces `seconds` and `megabytes` of what it may take.
-        kinds: all named tuples and numbers with names that are in orders and answers.
-        timeout_s: seconds that one order may take.
-        stays_s: seconds for which the process stays without an order.
-        max_bytes: of memory that the process may take beyond what DAGMan had; 0: no limit.
-        knows_s: seconds for which the process stays besides, since it knows what it has found out.
     """
 
-    purpose: str
+    purpose: str  # what can't be done while the machine is short of processes, in words
+    # why an order has come to nothing whose process has died, or takes too long; in braces
+    # `seconds` and `megabytes` of what it may take
     died: str
     late: str
+    # all named tuples and numbers with names that are in orders and answers
     kinds: tuple[type, ...] = ()
-    timeout_s: float
-    stays_s: float
-    max_bytes = 0
+    timeout_s: float  # seconds that one order may take
+    stays_s: float  # seconds for which the process stays without an order
+    max_bytes = 0  # of memory that the process may take beyond what DAGMan had; 0: no limit
+    # seconds for which the process stays besides, since it knows what it has found out
     knows_s = 0.0
 
     # In DAGMan.

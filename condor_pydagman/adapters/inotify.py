@@ -87,14 +87,10 @@ def _watch(path: str, events: int) -> int:
 
 
 class HaltFile:
-    """Reports when the halt file has appeared or disappeared.
-
-    Attributes:
-        path: its name.
-    """
+    """Reports when the halt file has appeared or disappeared."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        self.path = path  # its name
         self._there = False
         self._watch = DirectoryWatch(os.path.dirname(path) or ".")
 

@@ -36,45 +36,27 @@ MAX_KNOWN, MAX_KNOWN_BYTES = 2000, 64_000  # files whose contents are remembered
 
 
 class FileKind(NamedTuple):
-    """What is claimed.
+    """What is claimed."""
 
-    Attributes:
-        prefix: of the names of the files.
-        parse: what the contents of a file say; None if they are none of ours.
-        max_bytes: of a file; more is none of ours.
-        max_bytes_of_user: of all files of a user; to read more would hold up everybody.
-        check_s: seconds for which what the queue has is taken as known.
-        forget_s: after which a job of another queue is taken to be over; 0: never.
-        by_contents: what the queue has is to be known anew if the file says something else.
-    """
-
-    prefix: str
-    parse: Callable[[bytes], Any]
-    max_bytes: int
-    max_bytes_of_user: int
-    check_s: float
-    forget_s: float = 0.0
+    prefix: str  # of the names of the files
+    parse: Callable[[bytes], Any]  # what the contents of a file say; None if they are none of ours
+    max_bytes: int  # of a file; more is none of ours
+    max_bytes_of_user: int  # of all files of a user; to read more would hold up everybody
+    check_s: float  # seconds for which what the queue has is taken as known
+    forget_s: float = 0.0  # after which a job of another queue is taken to be over; 0: never
+    # what the queue has is to be known anew if the file says something else
     by_contents: bool = False
 
 
 class Claim(NamedTuple):
-    """A file that counts.
+    """A file that counts."""
 
-    Attributes:
-        name: of the file.
-        user: number of the user whose it is.
-        cluster: of the DAGMan job.
-        lives: whether the DAGMan does.
-        says: what `FileKind.parse` made of it.
-        queued: what the queue has of a job whose DAGMan does not live; None if that is not known.
-    """
-
-    name: str
-    user: int
-    cluster: int
-    lives: bool
-    says: Any
-    queued: Any
+    name: str  # of the file
+    user: int  # number of the user whose it is
+    cluster: int  # of the DAGMan job
+    lives: bool  # whether the DAGMan does
+    says: Any  # what `FileKind.parse` made of it
+    queued: Any  # what the queue has of a job whose DAGMan does not live; None if that is not known
 
 
 class _File(NamedTuple):

@@ -40,18 +40,13 @@ _REFUSED = ("HISTORY undefined", "has been disabled", "DENIED")  # by the config
 
 
 class HistoryQuery(NamedTuple):
-    """A query of the history.
+    """A query of the history."""
 
-    Attributes:
-        which: expression that is true for the jobs.
-        since: expression that is true for the job at which the search, going back, stops; None:
-            the whole history is searched.
-        owners: owners of the jobs, checked again in the result.
-    """
-
-    which: str
+    which: str  # expression that is true for the jobs
+    # expression that is true for the job at which the search, going back, stops; None: the whole
+    # history is searched
     since: str | None
-    owners: Owners
+    owners: Owners  # owners of the jobs, checked again in the result
 
 
 def history_query(cluster: int, own: Mapping[str, Any], owners: Owners) -> HistoryQuery:

@@ -68,14 +68,11 @@ class NodesLog:
     Args:
         path: of the file.
         bindings_only: read all events by the bindings; slower, for comparison in tests.
-
-    Attributes:
-        path: absolute path; node jobs carry it in their ads.
-        more: whether a read left events in the log, so that the next one need not wait.
     """
 
     def __init__(self, path: str, *, bindings_only: bool = False) -> None:
-        self.path = path
+        self.path = path  # absolute path; node jobs carry it in their ads
+        # whether a read left events in the log, so that the next one need not wait
         self.more = False
         self._fd = -1
         self._offset = 0  # after the last event read

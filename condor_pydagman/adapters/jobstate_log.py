@@ -23,9 +23,6 @@ class JobstateLog:
     Args:
         path: '' if the DAG has none; then nothing is written.
         say: called with a line for `.dagman.out`.
-
-    Attributes:
-        history: what the file contained at the start.
     """
 
     def __init__(self, path: str = "", say: Callable[[str], None] = lambda text: None) -> None:
@@ -35,7 +32,7 @@ class JobstateLog:
         self._dropped = 0
         self._error = ""
         self._next_try_at = 0.0
-        self.history = History()
+        self.history = History()  # what the file contained at the start
         self._read()
 
     def _read(self) -> None:

@@ -40,15 +40,10 @@ _ASSIGNMENT = re.compile(r"\s*([\w.]+)\s*(?:=|:|@=)")
 
 
 class KnobSource(NamedTuple):
-    """Where a knob was set.
+    """Where a knob was set."""
 
-    Attributes:
-        layer: one of the four words above.
-        detail: file and line, or the name of a variable; '' if not known.
-    """
-
-    layer: str
-    detail: str = ""
+    layer: str  # one of the four words above
+    detail: str = ""  # file and line, or the name of a variable; '' if not known
 
     def words(self) -> str:
         """The text after "set in"."""

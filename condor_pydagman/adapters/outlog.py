@@ -33,11 +33,6 @@ class OutLog:
         path: the file; it is appended to.
         verbosity: lines above this level are left out (0 always ... 3 normal ... 7 debug).
 
-    Attributes:
-        header: the beginning of each line from now on.
-        tests: whether lines of category D_TEST are written.
-        touched: when the file was last written to, seconds since the epoch; None for a new one.
-
     Raises:
         OSError: the file can't be opened.
     """
@@ -45,11 +40,12 @@ class OutLog:
     def __init__(self, path: str, verbosity: int = DEFAULT_LEVEL) -> None:
         self.path = os.path.abspath(path)
         self.verbosity = verbosity
-        self.header = Header()
-        self.tests = False
+        self.header = Header()  # the beginning of each line from now on
+        self.tests = False  # whether lines of category D_TEST are written
         self._cached: bool | None = (
             None  # whether there was a line since `begin_cached`; None outside
         )
+        # when the file was last written to, seconds since the epoch; None for a new one
         self.touched: float | None = None
         with contextlib.suppress(OSError):
             self.touched = os.stat(path).st_mtime

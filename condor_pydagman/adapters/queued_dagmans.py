@@ -20,17 +20,11 @@ _DAGMAN_UNIVERSE = 7
 
 
 class Queued(NamedTuple):
-    """A DAGMan job in the queue, and what its DAG has there.
+    """A DAGMan job in the queue, and what its DAG has there."""
 
-    Attributes:
-        held: whether the DAGMan job is on hold.
-        nodes: how many nodes have jobs.
-        idle: idle procs of them, those on hold included.
-    """
-
-    held: bool
-    nodes: int
-    idle: int
+    held: bool  # whether the DAGMan job is on hold
+    nodes: int  # how many nodes have jobs
+    idle: int  # idle procs of them, those on hold included
 
 
 def in_queue(clusters: list[int]) -> set[int]:

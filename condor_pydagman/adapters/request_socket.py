@@ -74,17 +74,12 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 class Client:
-    """One connection.
-
-    Attributes:
-        closed: whether it is over; answers to it are dropped.
-        lines: whole ones that have come.
-    """
+    """One connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
-        self.closed = False
-        self.lines: deque[bytes] = deque()
+        self.closed = False  # whether it is over; answers to it are dropped
+        self.lines: deque[bytes] = deque()  # whole ones that have come
         self._received = bytearray()
         self._unsent = bytearray()
 
@@ -266,16 +261,12 @@ def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
 
 
 class _Search:
-    """Connects to the first socket of a user among several.
-
-    Attributes:
-        are_waiting: there was one with too many others who wait.
-    """
+    """Connects to the first socket of a user among several."""
 
     def __init__(self, uid: int, timeout_s: float) -> None:
         self._uid = uid
         self._timeout_s = timeout_s
-        self.are_waiting = False
+        self.are_waiting = False  # there was one with too many others who wait
 
     def first(self, names: Iterable[bytes]) -> socket.socket | None:
         """The connection; None if there is none."""

@@ -156,19 +156,16 @@ class ScheddAdapter:
     Args:
         cluster: cluster of the DAGMan job, 0 if it runs by hand.
         warn: called with the warnings of the bindings.
-
-    Attributes:
-        warn: the same; it can be changed.
-        credentials: whether submits produce the job's credentials (DAGMAN_PRODUCE_JOB_CREDENTIALS).
     """
 
     def __init__(self, cluster: int, warn: Callable[[str], None] = lambda text: None) -> None:
         self.cluster = cluster
+        # whether submits produce the job's credentials (DAGMAN_PRODUCE_JOB_CREDENTIALS)
         self.credentials = True
         self._own_jobs = f"DAGManJobId == {cluster}"
         self._ownership = Ownership(cluster)
         self._schedd: Any = None
-        self.warn = warn
+        self.warn = warn  # the same; it can be changed
         keep_none_alive()
         warnings.simplefilter("always")
         # Python 3.12 warns of forks if a library has started a thread; no user can act on it.

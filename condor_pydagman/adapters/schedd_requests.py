@@ -32,37 +32,24 @@ class LostReply(PoolError):
 
 
 class Checks(NamedTuple):
-    """How a submit description is checked before it is submitted.
+    """How a submit description is checked before it is submitted."""
 
-    Attributes:
-        by_condor_submit: check it as condor_submit does (-SubmitMethod 0).
-        one_proc: refuse more than one proc (DAGMAN_PROHIBIT_MULTI_JOBS).
-        common_input: token of the DAG's list of common input files, '' if it has none so far.
-        name: of the submit file, for messages.
-        written: the description without DAGMan's additions; '' if no warning is possible.
-    """
-
-    by_condor_submit: bool = False
-    one_proc: bool = False
+    by_condor_submit: bool = False  # check it as condor_submit does (-SubmitMethod 0)
+    one_proc: bool = False  # refuse more than one proc (DAGMAN_PROHIBIT_MULTI_JOBS)
+    # token of the DAG's list of common input files, '' if it has none so far
     common_input: str = ""
-    name: str = ""
-    written: str = ""
+    name: str = ""  # of the submit file, for messages
+    written: str = ""  # the description without DAGMan's additions; '' if no warning is possible
 
 
 class Submit(NamedTuple):
-    """Submit a description as one cluster.  Result: SubmitResult.
+    """Submit a description as one cluster.  Result: SubmitResult."""
 
-    Attributes:
-        action: the action of the engine.
-        text: the submit description.
-        directory: where it is submitted from, '' for DAGMan's own.
-        environment: variables that $ENV() in the description finds besides DAGMan's own.
-    """
-
-    action: SubmitNode | SubmitTogether | SubmitJob
-    text: str
-    directory: str
+    action: SubmitNode | SubmitTogether | SubmitJob  # the action of the engine
+    text: str  # the submit description
+    directory: str  # where it is submitted from, '' for DAGMan's own
     checks: Checks
+    # variables that $ENV() in the description finds besides DAGMan's own
     environment: Mapping[str, str] = MappingProxyType({})
 
 
@@ -81,14 +68,11 @@ class FirstCommonInput(NamedTuple):
 
 
 class SubmitResult(NamedTuple):
-    """Result of Submit.
+    """Result of Submit."""
 
-    Attributes:
-        outcome: the jobs, or why there are none; LostReply if it is unknown whether there are.
-        lines: warnings about the description for `.dagman.out`, whatever the outcome.
-    """
-
+    # the jobs, or why there are none; LostReply if it is unknown whether there are
     outcome: Accepted | FirstCommonInput | PoolError
+    # warnings about the description for `.dagman.out`, whatever the outcome
     lines: Sequence[str] = ()
 
 
@@ -105,15 +89,12 @@ class ListRemovable(NamedTuple):
 
 
 class Remove(NamedTuple):
-    """Remove jobs, which as in RemoveJobs of the engine's actions.  Result: None.
-
-    Attributes:
-        ended: cluster and proc of jobs in the queue that are excluded, since they have ended.
-    """
+    """Remove jobs, which as in RemoveJobs of the engine's actions.  Result: None."""
 
     reason: str
     cluster: int = 0
     spare_services: bool = False
+    # cluster and proc of jobs in the queue that are excluded, since they have ended
     ended: Sequence[tuple[int, int]] = ()
     proc: int = ALL_PROCS
     force: bool = False

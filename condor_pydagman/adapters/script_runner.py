@@ -35,12 +35,7 @@ MAX_OUTPUT_BYTES = 16 * 1024 * 1024  # of one run's output that go into its DEBU
 
 
 class _Start:
-    """A script that is to start.
-
-    Attributes:
-        tries: those that have failed.
-        stdout, stderr: files for what DEBUG selects, opened at the first try.
-    """
+    """A script that is to start."""
 
     def __init__(
         self,
@@ -55,7 +50,8 @@ class _Start:
         self.name = name
         self.directory = directory
         self.more = more
-        self.tries = 0
+        self.tries = 0  # those that have failed
+        # files for what DEBUG selects, opened at the first try
         self.stdout: IO[bytes] | None = None
         self.stderr: IO[bytes] | None = None
 

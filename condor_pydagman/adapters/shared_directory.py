@@ -44,35 +44,21 @@ _GONE = (errno.ENOENT, errno.ELOOP, errno.EACCES, errno.ENXIO, errno.ENOTDIR)
 
 
 class Usual(NamedTuple):
-    """The directory that is used if the settings name none.
+    """The directory that is used if the settings name none."""
 
-    Attributes:
-        path: where it is.
-        knob: names another.
-        what: is in it, for people.
-    """
-
-    path: str
-    knob: str
-    what: str
+    path: str  # where it is
+    knob: str  # names another
+    what: str  # is in it, for people
 
 
 class Contents(NamedTuple):
-    """What an ordinary file was when it was read.
+    """What an ordinary file was when it was read."""
 
-    Attributes:
-        user: number of the user whose it is.
-        mode: of the file.
-        changed: when, in seconds since the epoch.
-        lives: whether the process does whose LiveFile it is.
-        data: what it says.
-    """
-
-    user: int
-    mode: int
-    changed: float
-    lives: bool
-    data: bytes
+    user: int  # number of the user whose it is
+    mode: int  # of the file
+    changed: float  # when, in seconds since the epoch
+    lives: bool  # whether the process does whose LiveFile it is
+    data: bytes  # what it says
 
 
 class Unusable(OSError):
@@ -85,15 +71,11 @@ class SharedDirectory:
     Args:
         path: absolute.
         fd: of it; closed with the object.
-
-    Attributes:
-        path: where it is.
-        fd: for functions that take `dir_fd`.
     """
 
     def __init__(self, path: str, fd: int) -> None:
-        self.path = path
-        self.fd = fd
+        self.path = path  # where it is
+        self.fd = fd  # for functions that take `dir_fd`
 
     def close(self) -> None:
         """Close it; the object is of no use any more."""

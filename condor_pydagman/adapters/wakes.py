@@ -43,14 +43,10 @@ class Line(NamedTuple):
 
 
 class Waker:
-    """Is woken by others.
-
-    Attributes:
-        address: where; nobody can foresee it.
-    """
+    """Is woken by others."""
 
     def __init__(self, line: Line) -> None:
-        self.address = os.urandom(8).hex()
+        self.address = os.urandom(8).hex()  # where; nobody can foresee it
         self._socket = _socket()
         self._socket.bind(line._path(self.address))
 

@@ -23,7 +23,6 @@ class RunEvents:
 
     Attributes:
         over: whether nothing more will come.
-        pause: how long to wait before the next part, seconds.
 
     Raises:
         FileError: its files are gone, or of a later run.
@@ -38,7 +37,7 @@ class RunEvents:
         self._run, self._follow = run, follow
         self._end = RunEnd(run)
         self._has_ended = self.over = False
-        self.pause = 0.0
+        self.pause = 0.0  # how long to wait before the next part, seconds
 
     def read(self) -> list[DagEvent]:
         """The next part; it may be empty.

@@ -26,14 +26,11 @@ _QUEUED = (DagState.IDLE, DagState.RUNNING, DagState.HALTED, DagState.HELD)
 
 
 class Standing(NamedTuple):
-    """How a run stands.
-
-    Attributes:
-        goes_on: whether it is over (False), or something will go on with it (True): DAGMan, the
-            schedd, or who releases its job; None if nothing is known that will.
-    """
+    """How a run stands."""
 
     status: DagStatus
+    # whether it is over (False), or something will go on with it (True): DAGMan, the schedd, or who
+    # releases its job; None if nothing is known that will
     goes_on: bool | None
 
 
@@ -43,10 +40,6 @@ class RunIdentity:
     Args:
         dag: a DAG file, or the cluster of DAGMan's job.
 
-    Attributes:
-        job: the cluster; None if the DAG file was given.
-        path: of the DAG file, absolute.
-
     Raises:
         FileError: there is no such DAG file, nor a run of it.
         PoolError: the schedd does not answer, or has no such job.
@@ -54,9 +47,10 @@ class RunIdentity:
     """
 
     def __init__(self, dag: StrPath | int) -> None:
+        # the cluster; None if the DAG file was given
         self.job = dag if isinstance(dag, int) else None
         found = _of_job(dag) if isinstance(dag, int) else find_dag(os.fspath(dag), ask=False)
-        self.path = os.path.abspath(found.paths.primary)
+        self.path = os.path.abspath(found.paths.primary)  # of the DAG file, absolute
         self._paths = found.paths
 
     @property

@@ -67,16 +67,11 @@ _STYLES = ("json", "statistics")
 
 
 class CheckerOptions:
-    """What a command line of condor_dag_checker asks for.
-
-    Attributes:
-        files: the DAG files.
-        given: full names of the options.
-    """
+    """What a command line of condor_dag_checker asks for."""
 
     def __init__(self) -> None:
-        self.files: list[str] = []
-        self.given: set[str] = set()
+        self.files: list[str] = []  # the DAG files
+        self.given: set[str] = set()  # full names of the options
         self.use_join_nodes = True
         self.help = False
 

@@ -68,12 +68,11 @@ class CopiedFile:
 
     Attributes:
         path: of the file.
-        problem: why it can't be read; '' if it can.
     """
 
     def __init__(self, path: str, reader: tuple[int, int], *, near_end: bool) -> None:
         self.path, self._reader = path, reader
-        self.problem = ""
+        self.problem = ""  # why it can't be read; '' if it can
         self._near_end = near_end
         self._offset = self._inode = 0
 

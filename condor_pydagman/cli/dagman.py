@@ -44,19 +44,12 @@ _BUG = "ERROR: this is a bug in condor_pydagman; please report it:"
 
 
 class Invocation(NamedTuple):
-    """The command line of this process.
+    """The command line of this process."""
 
-    Attributes:
-        words: the command line as it is shown, what is for DaemonCore left out.
-        options: the parsed options; defaults after a usage error.
-        usage_error: what is wrong with them, None if nothing is.
-        started: when the process started, seconds since the epoch.
-    """
-
-    words: tuple[str, ...]
-    options: DagmanOptions
-    usage_error: UsageError | None
-    started: float
+    words: tuple[str, ...]  # the command line as it is shown, what is for DaemonCore left out
+    options: DagmanOptions  # the parsed options; defaults after a usage error
+    usage_error: UsageError | None  # what is wrong with them, None if nothing is
+    started: float  # when the process started, seconds since the epoch
 
 
 def main(argv: Sequence[str] | None = None) -> int:

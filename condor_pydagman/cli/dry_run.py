@@ -46,38 +46,22 @@ _INDENT = "    "
 
 
 class Outlook(NamedTuple):
-    """What would run of one DAG.
+    """What would run of one DAG."""
 
-    Attributes:
-        files: the DAG files.
-        dag: with the progress of the rescue file.
-        rescue: that file's name, '' if there is none.
-        order: the steps of what is left.
-        jobs: by submit descriptions, of the nodes to be run.
-        config: knobs and options in force.
-        running: whether a DAGMan runs it now.
-        growth: what nodes with EXTEND or SCATTER would add.
-        cached: why nodes with a CACHE command would run, '' for those that would not.
-        inner: what would run of its sub-DAGs, by the names of their nodes; a text says why that
-            is not told.
-        bundles: what would be packed by BUNDLE lines.
-        missing: other files that nodes need before anything can have written them.
-        commands: what nodes would run, if that is asked for.
-    """
-
-    files: tuple[str, ...]
-    dag: Dag
-    rescue: str
-    order: Steps
-    jobs: Sequence[JobCount]
-    config: Config
-    running: bool
-    growth: Sequence[Foreseen]
-    cached: dict[int, str]
+    files: tuple[str, ...]  # the DAG files
+    dag: Dag  # with the progress of the rescue file
+    rescue: str  # that file's name, '' if there is none
+    order: Steps  # the steps of what is left
+    jobs: Sequence[JobCount]  # by submit descriptions, of the nodes to be run
+    config: Config  # knobs and options in force
+    running: bool  # whether a DAGMan runs it now
+    growth: Sequence[Foreseen]  # what nodes with EXTEND or SCATTER would add
+    cached: dict[int, str]  # why nodes with a CACHE command would run, '' for those that would not
+    # what would run of its sub-DAGs, by the names of their nodes; a text says why that is not told
     inner: dict[str, Outlook | str]
-    bundles: BundleOutlook
-    missing: Sequence[str]
-    commands: Sequence[NodeCommands] | None = None
+    bundles: BundleOutlook  # what would be packed by BUNDLE lines
+    missing: Sequence[str]  # other files that nodes need before anything can have written them
+    commands: Sequence[NodeCommands] | None = None  # what nodes would run, if that is asked for
 
     @property
     def sound(self) -> bool:
@@ -166,17 +150,11 @@ def _run_command(dag: str, found: Outlook, options: DagmanOptions) -> str:
 
 
 class _Look(NamedTuple):
-    """How far one looks.
+    """How far one looks."""
 
-    Attributes:
-        depth: how many levels of sub-DAGs are looked into.
-        described: paths of the DAGs whose Outlook has been made, or is.
-        commands: whether at the commands of each node, too.
-    """
-
-    depth: int
-    described: set[str]
-    commands: bool
+    depth: int  # how many levels of sub-DAGs are looked into
+    described: set[str]  # paths of the DAGs whose Outlook has been made, or is
+    commands: bool  # whether at the commands of each node, too
 
 
 def _outlook(options: DagmanOptions, look: _Look) -> Outlook:

@@ -25,22 +25,15 @@ else:
 
 
 class Row(NamedTuple):
-    """A knob as it is in force.
-
-    Attributes:
-        layer: `default`, `configuration`, `environment` or `CONFIG file`.
-        detail: file and line, or the variable; '' if not known.
-        notes: what else is to be said of the value.
-        error: what is wrong with it, '' if nothing is.
-        is_limit: a CONFIG file sets another value, which is not in force because of this one.
-    """
+    """A knob as it is in force."""
 
     knob: Knob
     value: Value
-    layer: str
-    detail: str = ""
-    notes: tuple[str, ...] = ()
-    error: str = ""
+    layer: str  # `default`, `configuration`, `environment` or `CONFIG file`
+    detail: str = ""  # file and line, or the variable; '' if not known
+    notes: tuple[str, ...] = ()  # what else is to be said of the value
+    error: str = ""  # what is wrong with it, '' if nothing is
+    # a CONFIG file sets another value, which is not in force because of this one
     is_limit: bool = False
 
 

@@ -37,27 +37,18 @@ _COLUMNS = ("JOB", "STATE", "DONE", "FAILED", "AGE", "DAG")
 
 
 class Row(NamedTuple):
-    """One DAG.
+    """One DAG."""
 
-    Attributes:
-        cluster: of DAGMan's job, 0 if not known.
-        state: in words, with the exit code of one that has ended.
-        done, total, failed: nodes; `total` 0 if nothing tells.
-        since: when it was submitted, or its log was written last; seconds since the epoch.
-        dag: path of its first DAG file.
-        place: `queue`, `history` or `directory`.
-        waits_for: shared limits that it waits for.
-    """
-
-    cluster: int
-    state: str
+    cluster: int  # of DAGMan's job, 0 if not known
+    state: str  # in words, with the exit code of one that has ended
+    # nodes; `total` 0 if nothing tells
     done: int
     total: int
     failed: int
-    since: float
-    dag: str
-    place: str
-    waits_for: tuple[str, ...] = ()
+    since: float  # when it was submitted, or its log was written last; seconds since the epoch
+    dag: str  # path of its first DAG file
+    place: str  # `queue`, `history` or `directory`
+    waits_for: tuple[str, ...] = ()  # shared limits that it waits for
 
 
 def add_parser(subparsers: Subparsers) -> None:

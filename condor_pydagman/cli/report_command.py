@@ -113,19 +113,13 @@ def _rows(text: str) -> int:
 
 
 class Told(NamedTuple):
-    """What the files of a DAG tell for a report.
-
-    Attributes:
-        last: its last run.
-        dag: None if the DAG files can't be read, `problem` says why then.
-        seen: all its runs, if the report is about them.
-    """
+    """What the files of a DAG tell for a report."""
 
     found: FoundDag
-    last: Run
-    dag: Dag | None
+    last: Run  # its last run
+    dag: Dag | None  # None if the DAG files can't be read, `problem` says why then
     problem: str
-    seen: AllRuns | None
+    seen: AllRuns | None  # all its runs, if the report is about them
 
     @property
     def run(self) -> Run:

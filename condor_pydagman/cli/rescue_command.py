@@ -35,21 +35,13 @@ _FAILED = re.compile(r"^# Nodes that failed: \d+\n((?:#[^\n]*\n)*?#[^\n]*<ENDLIS
 
 
 class RescueFile(NamedTuple):
-    """What a rescue file says.
+    """What a rescue file says."""
 
-    Attributes:
-        path: of the file.
-        number: in its name.
-        written: seconds since the epoch.
-        saved: nodes that are done, and retries left.
-        failed: nodes that had failed, by its comment.
-    """
-
-    path: str
-    number: int
-    written: float
-    saved: Saved
-    failed: Sequence[str]
+    path: str  # of the file
+    number: int  # in its name
+    written: float  # seconds since the epoch
+    saved: Saved  # nodes that are done, and retries left
+    failed: Sequence[str]  # nodes that had failed, by its comment
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -274,11 +274,7 @@ def _checksum(arguments: argparse.Namespace) -> str:
 
 
 class _Show:
-    """Shows what happens: lines, and on a terminal a last line with what is under way.
-
-    Attributes:
-        has_lines: whether `say` was called.
-    """
+    """Shows what happens: lines, and on a terminal a last line with what is under way."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -287,7 +283,7 @@ class _Show:
         self._lock = threading.Lock()
         self._last: tuple[float, int] = (time.monotonic(), 0)
         self._rate = 0.0
-        self.has_lines = False
+        self.has_lines = False  # whether `say` was called
 
     def say(self, text: str) -> None:
         """A line for a person."""

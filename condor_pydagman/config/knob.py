@@ -36,47 +36,32 @@ class Kind(enum.Enum):
 
 
 class Knob(NamedTuple):
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes:
-        name: as written in the configuration.
-        kind: type of its values.
-        default: the value in force when it is not set.
-        meaning: one sentence.
-        low, high: limits of numbers, None for those of the type.
-        refused: whether a value beyond these is an error (stock's verdict); else the nearest
-            limit is meant.
-        unit: what a number counts, '' where the meaning says it.
-        programs: who reads it.
-        caps: whether the administrator's value is an upper limit for a user's.
-        stock: stock DAGMan's default where ours differs.  HTCondor's own table gives it for a knob
-            that is not set; it counts if it is set.
-        unlike_unset: whether its default, set explicitly, means another thing than not set.
-        why: reason for our own default.
-        decides_states: whether it decides what state a node comes into, so that who reads the
-            nodes log has to know it: the log says it if it is not at its default.
-        no_effect_in_stock: whether stock reads it without doing anything with it.
-        no_effect: why it does nothing here, '' if it does something.
-        label: how `.dagman.out` names it in `LABEL setting: value`, '' for no such line.
-    """
-
-    name: str
-    kind: Kind
-    default: Value
-    meaning: str
+    name: str  # as written in the configuration
+    kind: Kind  # type of its values
+    default: Value  # the value in force when it is not set
+    meaning: str  # one sentence
+    # limits of numbers, None for those of the type
     low: float | None = None
     high: float | None = None
+    # whether a value beyond these is an error (stock's verdict); else the nearest limit is meant
     refused: bool = False
-    unit: str = ""
-    programs: tuple[str, ...] = (DAGMAN,)
-    caps: bool = False
+    unit: str = ""  # what a number counts, '' where the meaning says it
+    programs: tuple[str, ...] = (DAGMAN,)  # who reads it
+    caps: bool = False  # whether the administrator's value is an upper limit for a user's
+    # stock DAGMan's default where ours differs.  HTCondor's own table gives it for a knob that is
+    # not set; it counts if it is set.
     stock: Value | None = None
+    # whether its default, set explicitly, means another thing than not set
     unlike_unset: bool = False
-    why: str = ""
+    why: str = ""  # reason for our own default
+    # whether it decides what state a node comes into, so that who reads the nodes log has to know
+    # it: the log says it if it is not at its default
     decides_states: bool = False
-    no_effect_in_stock: bool = False
-    no_effect: str = ""
-    label: str = ""
+    no_effect_in_stock: bool = False  # whether stock reads it without doing anything with it
+    no_effect: str = ""  # why it does nothing here, '' if it does something
+    label: str = ""  # how `.dagman.out` names it in `LABEL setting: value`, '' for no such line
 
     def range(self) -> str:
         """What is allowed, in words."""

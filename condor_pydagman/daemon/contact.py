@@ -36,14 +36,11 @@ class Contact:
 
     Args:
         own_ad: the ad of DAGMan's job, as it was at the start.
-
-    Attributes:
-        socket: None if there is none.
-        unpublished: what the job ad is still to be told, texts of expressions.
     """
 
     def __init__(self, socket: ControlSocket | None, own_ad: Mapping[str, object]) -> None:
-        self.socket = socket
+        self.socket = socket  # None if there is none
+        # what the job ad is still to be told, texts of expressions
         self.unpublished: dict[str, str] = {}
         self._awaited = False
         if socket is not None:

@@ -63,17 +63,11 @@ def parent_command() -> list[str]:
 
 
 class Settings(NamedTuple):
-    """What this run is asked for, and the knobs.
+    """What this run is asked for, and the knobs."""
 
-    Attributes:
-        options: DAGMan's own command line.
-        config: those in force: the DAG's CONFIG file and the command line among them.
-        admin: without these: the administrator's, whose throttles are upper limits.
-    """
-
-    options: DagmanOptions
-    config: Config
-    admin: Config
+    options: DagmanOptions  # DAGMan's own command line
+    config: Config  # those in force: the DAG's CONFIG file and the command line among them
+    admin: Config  # without these: the administrator's, whose throttles are upper limits
 
 
 def open_log() -> OutLog:

@@ -184,9 +184,6 @@ class LogReader:
     Args:
         inputs: those that the engine has not handled yet; events are appended.
         scan_interval_s: seconds between reads without inotify.
-
-    Attributes:
-        next_check_at: when the log is to be read, monotonic seconds.
     """
 
     def __init__(
@@ -205,7 +202,7 @@ class LogReader:
         self._statistics = statistics
         self._check_interval_s = LOG_CHECK_S if watch.fileno() >= 0 else scan_interval_s
         self._at_end: list[Callable[[], None]] = []
-        self.next_check_at = 0.0
+        self.next_check_at = 0.0  # when the log is to be read, monotonic seconds
 
     @property
     def has_waiting_calls(self) -> bool:

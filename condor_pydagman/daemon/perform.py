@@ -57,11 +57,6 @@ class Performer:
         at_end_of_log: see `CallAtEnd`.
         steered: is told when a request for nodes is in force.
         grown: is told when a person's piece is in force.
-
-    Attributes:
-        exit: the Exit action once it has been performed; the loop ends then.
-        shutdown: what is still to be done after the engine's Exit action; None before it.
-        removed: whether the loop has been told that DAGMan's job is being removed.
     """
 
     def __init__(
@@ -75,9 +70,11 @@ class Performer:
     ) -> None:
         self.run = run
         self.publisher = publisher
+        # the Exit action once it has been performed; the loop ends then
         self.exit: do.Exit | None = None
+        # what is still to be done after the engine's Exit action; None before it
         self.shutdown: EndNotice | Leaving | None = None
-        self.removed = False
+        self.removed = False  # whether the loop has been told that DAGMan's job is being removed
         self._answers = answers
         self._at_end_of_log = at_end_of_log
         self._pending_removals = 0  # removals that the schedd has not confirmed yet

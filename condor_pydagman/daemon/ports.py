@@ -107,15 +107,10 @@ class Schedd(Protocol):
 
 
 class NodesLog(Protocol):
-    """The nodes log: read to follow the jobs, appended to for what DAGMan decides.
+    """The nodes log: read to follow the jobs, appended to for what DAGMan decides."""
 
-    Attributes:
-        path: of the file.
-        more: whether the last read left whole events behind.
-    """
-
-    path: str
-    more: bool
+    path: str  # of the file
+    more: bool  # whether the last read left whole events behind
 
     @property
     def torn(self) -> bool:
@@ -184,13 +179,9 @@ class Helpers(Protocol):
 
 
 class Scripts(Protocol):
-    """Runs PRE, POST and HOLD scripts, without waiting.  The end of one shows as a signal.
+    """Runs PRE, POST and HOLD scripts, without waiting.  The end of one shows as a signal."""
 
-    Attributes:
-        problems: other errors, to be logged and removed by the caller.
-    """
-
-    problems: list[str]
+    problems: list[str]  # other errors, to be logged and removed by the caller
 
     def start(
         self,
@@ -253,13 +244,9 @@ class Signals(Source, Protocol):
 
 
 class HaltFile(Source, Protocol):
-    """The halt file of the DAG.
+    """The halt file of the DAG."""
 
-    Attributes:
-        path: of the file.
-    """
-
-    path: str
+    path: str  # of the file
 
     def look(self) -> bool | None:
         """True if the file has appeared since the last look, False if it is gone, else None."""
@@ -294,13 +281,9 @@ class Control(Source, Protocol):
 
 
 class Out(Protocol):
-    """`.dagman.out`.
+    """`.dagman.out`."""
 
-    Attributes:
-        verbosity: level of the lines that are wanted, as DAGMAN_VERBOSITY.
-    """
-
-    verbosity: int
+    verbosity: int  # level of the lines that are wanted, as DAGMAN_VERBOSITY
 
     def say(self, text: str, level: int = ...) -> None:
         """A line; it may stay in memory until `flush`."""
@@ -319,13 +302,9 @@ class Out(Protocol):
 
 
 class Lock(Protocol):
-    """The lock file.  While it is there, a start is a recovery.
+    """The lock file.  While it is there, a start is a recovery."""
 
-    Attributes:
-        path: of the file.
-    """
-
-    path: str
+    path: str  # of the file
 
     def restore(self) -> bool:
         """Write it again if somebody has deleted it; returns whether that was so."""

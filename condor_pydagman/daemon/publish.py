@@ -74,18 +74,13 @@ class Timetable:
 
 
 class Publisher:
-    """Keeps what the outside sees in step with the engine.
-
-    Attributes:
-        statistics: how long DAGMan's own work takes; the loop measures it.
-        limits_edits: how often the throttles have been put into the job ad.
-    """
+    """Keeps what the outside sees in step with the engine."""
 
     def __init__(self, run: DagRun) -> None:
         self.run = run
         self._clock = run.clock
-        self.statistics = Statistics()
-        self.limits_edits = 0
+        self.statistics = Statistics()  # how long DAGMan's own work takes; the loop measures it
+        self.limits_edits = 0  # how often the throttles have been put into the job ad
         self._limits_there: dict[str, str] = {}  # throttles that the job ad has, as last read
         self._next_job_table = self._clock.monotonic() + run.config.print_job_table_interval
         self._published: dict[str, str] = {}  # what the schedd has confirmed

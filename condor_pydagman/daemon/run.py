@@ -73,43 +73,27 @@ class JobAd:
 
 
 class OwnJob(NamedTuple):
-    """DAGMan's own job in the schedd's queue.
+    """DAGMan's own job in the schedd's queue."""
 
-    Attributes:
-        cluster, proc: its id; 0 and 0 if DAGMan runs by hand.
-        ad: what its ad said at the start; empty if there is none.
-    """
-
+    # its id; 0 and 0 if DAGMan runs by hand
     cluster: int = 0
     proc: int = 0
+    # what its ad said at the start; empty if there is none
     ad: Mapping[str, object] = MappingProxyType({})
 
 
 class OwnProcess(NamedTuple):
-    """The process that runs the DAG.
+    """The process that runs the DAG."""
 
-    Attributes:
-        started: when it started, seconds since the epoch.
-        version: HTCondor's version string, `$CondorVersion: ... $`.
-        pid: of the process.
-        directory: where it works.
-        orphaned: tells whether the process that started this one is gone.
-    """
-
-    started: float
-    version: str
-    pid: int
-    directory: str
-    orphaned: Callable[[], bool]
+    started: float  # when it started, seconds since the epoch
+    version: str  # HTCondor's version string, `$CondorVersion: ... $`.
+    pid: int  # of the process
+    directory: str  # where it works
+    orphaned: Callable[[], bool]  # tells whether the process that started this one is gone
 
 
 class Ports(NamedTuple):
-    """What a run reads, writes and asks; see `ports.py`.
-
-    Attributes:
-        contact: the command socket; None is as one without a socket.
-        stamps: how times are written in the nodes log.
-    """
+    """What a run reads, writes and asks; see `ports.py`."""
 
     out: ports.Out
     log: ports.NodesLog
@@ -119,35 +103,25 @@ class Ports(NamedTuple):
     jobstate: JobstateLog
     clock: ports.Clock = time
     files: ports.Files = files
-    contact: Contact | None = None
-    stamps: StampForm = StampForm()
+    contact: Contact | None = None  # the command socket; None is as one without a socket
+    stamps: StampForm = StampForm()  # how times are written in the nodes log
 
 
 class Beginning(NamedTuple):
-    """What a run goes on from.
+    """What a run goes on from."""
 
-    Attributes:
-        recovering: whether the nodes log of an earlier process is replayed.
-        rescue_number: of the rescue file that the DAG was read with, 0 if none.
-    """
-
-    recovering: bool = False
-    rescue_number: int = 0
+    recovering: bool = False  # whether the nodes log of an earlier process is replayed
+    rescue_number: int = 0  # of the rescue file that the DAG was read with, 0 if none
 
 
 class DagRun:
     """Everything that belongs to one run; what `Ports` and `Settings` have are attributes of it.
 
     Attributes:
-        paths: of the files beside the DAG file.
         recovering, rescue_number: see `Beginning`.
-        written_rescue: number of the rescue file this run has written, 0 if none yet.
-        job_ad: edits of DAGMan's own ad.
-        placements: what DATA nodes have moved; None if the DAG has none.
-        extras: what features give to nodes; None if the DAG has none that does.
-        helpers: what is done for features that few DAGs have; whoever makes the run sets it.
     """
 
+    # what is done for features that few DAGs have; whoever makes the run sets it
     helpers: ports.Helpers
 
     def __init__(
@@ -164,7 +138,7 @@ class DagRun:
         self.dag = dag
         self.engine = engine
         self.options, self.config = settings.options, settings.config
-        self.paths = settings.options.paths()
+        self.paths = settings.options.paths()  # of the files beside the DAG file
         self.workflow = workflow
         self.job = job
         self.process = process
@@ -179,9 +153,11 @@ class DagRun:
         self.contact = reached.contact
         self.stamps = reached.stamps
         self.recovering, self.rescue_number = beginning
-        self.written_rescue = 0
-        self.job_ad = JobAd(reached.schedd)
+        self.written_rescue = 0  # number of the rescue file this run has written, 0 if none yet
+        self.job_ad = JobAd(reached.schedd)  # edits of DAGMan's own ad
+        # what features give to nodes; None if the DAG has none that does
         self.extras: ports.Extras | None = None
+        # what DATA nodes have moved; None if the DAG has none
         self.placements = _placement_totals() if NodeKind.DATA in dag.kinds else None
 
     def kill_scripts(self, *, answered: bool) -> None:

@@ -28,34 +28,20 @@ ON_EXIT_REMOVE = "(ExitSignal =?= 11 || (ExitCode =!= UNDEFINED && ExitCode >=0 
 
 
 class CondorSub(NamedTuple):
-    """What goes into a `.condor.sub`.
+    """What goes into a `.condor.sub`."""
 
-    Attributes:
-        paths: file names of the DAG.
-        dag_files: all DAG files, as given.
-        executable: path of condor_dagman, or of what runs it.
-        arguments: its arguments, unquoted.
-        environment: its own variables, unquoted.
-        include_env: more variables to take over, each a list as the user wrote it.
-        append_getenv: DAGMAN_MANAGER_JOB_APPEND_GETENV; 'true' takes over everything.
-        batch_name: `JobBatchName`, '' for none.
-        notification: when to mail, '' for the default.
-        on_exit_remove: expression, '' for the default.
-        has_port: whether the schedd may hand DAGMan a command port.
-        lines: lines that go before `queue`: of the insert file, SET_JOB_ATTR, -append.
-    """
-
-    paths: DagPaths
-    dag_files: Sequence[str]
-    executable: str
-    arguments: Sequence[str]
-    environment: Mapping[str, str]
-    include_env: Sequence[str] = ()
-    append_getenv: str = ""
-    batch_name: str = ""
-    notification: str = ""
-    on_exit_remove: str = ""
-    has_port: bool = True
+    paths: DagPaths  # file names of the DAG
+    dag_files: Sequence[str]  # all DAG files, as given
+    executable: str  # path of condor_dagman, or of what runs it
+    arguments: Sequence[str]  # its arguments, unquoted
+    environment: Mapping[str, str]  # its own variables, unquoted
+    include_env: Sequence[str] = ()  # more variables to take over, each a list as the user wrote it
+    append_getenv: str = ""  # DAGMAN_MANAGER_JOB_APPEND_GETENV; 'true' takes over everything
+    batch_name: str = ""  # `JobBatchName`, '' for none
+    notification: str = ""  # when to mail, '' for the default
+    on_exit_remove: str = ""  # expression, '' for the default
+    has_port: bool = True  # whether the schedd may hand DAGMan a command port
+    # lines that go before `queue`: of the insert file, SET_JOB_ATTR, -append
     lines: Sequence[str] = ()
 
 

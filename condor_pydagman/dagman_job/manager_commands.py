@@ -21,19 +21,12 @@ if TYPE_CHECKING:
 
 
 class ManagerFacts(NamedTuple):
-    """What the DAG files say about the DAGMan job itself.
+    """What the DAG files say about the DAGMan job itself."""
 
-    Attributes:
-        config_file: absolute path of the DAG's configuration file, '' for none.
-        job_attributes: raw `key = value` of the SET_JOB_ATTR commands.
-        insert_env: raw variables of the ENV SET commands.
-        include_env: raw variables of the ENV GET commands.
-    """
-
-    config_file: str
-    job_attributes: tuple[str, ...] = ()
-    insert_env: tuple[str, ...] = ()
-    include_env: tuple[str, ...] = ()
+    config_file: str  # absolute path of the DAG's configuration file, '' for none
+    job_attributes: tuple[str, ...] = ()  # raw `key = value` of the SET_JOB_ATTR commands
+    insert_env: tuple[str, ...] = ()  # raw variables of the ENV SET commands
+    include_env: tuple[str, ...] = ()  # raw variables of the ENV GET commands
 
 
 def read_dag_files(options: SubmitOptions) -> ManagerFacts:

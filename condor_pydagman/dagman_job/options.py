@@ -44,16 +44,11 @@ class DaemonCore(NamedTuple):
     """What the leading arguments say, of which DAGMan obeys only the wish for the version and the
     port: it runs in the foreground, in the directory where it was started, and logs where
     `_CONDOR_DAGMAN_LOG` says, as stock does.
-
-    Attributes:
-        rest: the arguments behind them: DAGMan's own.
-        version: whether the version is to be printed, and nothing else done.
-        port: of the command socket; 0: there is to be none; None: any.
     """
 
-    rest: tuple[str, ...]
-    version: bool = False
-    port: int | None = None
+    rest: tuple[str, ...]  # the arguments behind them: DAGMan's own
+    version: bool = False  # whether the version is to be printed, and nothing else done
+    port: int | None = None  # of the command socket; 0: there is to be none; None: any
 
 
 def split(argv: Sequence[str]) -> DaemonCore:
@@ -138,31 +133,19 @@ class Reach(Enum):
 
 
 class Option(NamedTuple):
-    """One row of the table.
+    """One row of the table."""
 
-    Attributes:
-        name: as stock spells it, without the dash.
-        attribute: the attribute of `Options` that it sets.
-        takes: what follows it.
-        reach: how far it is handed on.
-        argument: what usage lines call the argument.
-        text: help line; '' hides the option from the help of condor_submit_dag.
-        value: what a flag sets its attribute to.
-        written: the word to hand it on with, where that is not `name`.
-        daemon: whether the usage of condor_dagman shows it.
-        whole: whether it must be typed whole: one of ours must not take an abbreviation from
-            stock's, nor a slip of the keyboard stop DAGMan.
-    """
-
-    name: str
-    attribute: str
-    takes: Takes = Takes.NOTHING
-    reach: Reach = Reach.HERE
-    argument: str = ""
-    text: str = ""
-    value: bool = True
-    written: str = ""
-    daemon: bool = False
+    name: str  # as stock spells it, without the dash
+    attribute: str  # the attribute of `Options` that it sets
+    takes: Takes = Takes.NOTHING  # what follows it
+    reach: Reach = Reach.HERE  # how far it is handed on
+    argument: str = ""  # what usage lines call the argument
+    text: str = ""  # help line; '' hides the option from the help of condor_submit_dag
+    value: bool = True  # what a flag sets its attribute to
+    written: str = ""  # the word to hand it on with, where that is not `name`
+    daemon: bool = False  # whether the usage of condor_dagman shows it
+    # whether it must be typed whole: one of ours must not take an abbreviation from stock's, nor a
+    # slip of the keyboard stop DAGMan
     whole: bool = False
 
 

@@ -32,23 +32,14 @@ _VALGRIND = ("--tool=memcheck", "--leak-check=yes", "--show-reachable=yes")
 
 
 class Prepared(NamedTuple):
-    """A `.condor.sub` that is written, or will be.
+    """A `.condor.sub` that is written, or will be."""
 
-    Attributes:
-        options: those it is made of, defaults filled in.
-        text: what it holds.
-        added: the lines among it that the user's options, files and DAG commands add.
-        config: the knobs it is made by.
-        arguments: those of condor_dagman.
-        environment: the variables that condor_dagman gets by value.
-    """
-
-    options: SubmitOptions
-    text: str
-    added: Sequence[str]
-    config: Config
-    arguments: Sequence[str]
-    environment: Mapping[str, str]
+    options: SubmitOptions  # those it is made of, defaults filled in
+    text: str  # what it holds
+    added: Sequence[str]  # the lines among it that the user's options, files and DAG commands add
+    config: Config  # the knobs it is made by
+    arguments: Sequence[str]  # those of condor_dagman
+    environment: Mapping[str, str]  # the variables that condor_dagman gets by value
 
 
 def write(
@@ -399,15 +390,11 @@ _OLD_RESCUE = """\
 
 
 class EarlierRunError(FileError):
-    """Files of an earlier run are in the way.
-
-    Attributes:
-        found: which ones, as text.
-    """
+    """Files of an earlier run are in the way."""
 
     def __init__(self, found: str, hint: str) -> None:
         super().__init__(found + hint)
-        self.found = found
+        self.found = found  # which ones, as text
 
 
 def refuse_running(paths: DagPaths) -> None:

@@ -35,17 +35,13 @@ class Job(NamedTuple):
 
 
 class PreparedSubmit(NamedTuple):
-    """A job that can be submitted: the bindings' description of it, and to whom.
-
-    Attributes:
-        text: what the description was read from.
-        spool: hand the schedd a copy of the job's files, condor_dagman among them; it keeps them,
-            and what the job writes, in its spool directory (condor_submit(1), -remote).
-    """
+    """A job that can be submitted: the bindings' description of it, and to whom."""
 
     description: Any
-    text: str
+    text: str  # what the description was read from
     schedd: Any
+    # hand the schedd a copy of the job's files, condor_dagman among them; it keeps them, and what
+    # the job writes, in its spool directory (condor_submit(1), -remote)
     spool: bool
 
 

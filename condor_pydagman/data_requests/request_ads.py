@@ -37,17 +37,11 @@ _SUBMIT_FILE = re.compile(rf"^[ \t]*(?:{QUEUES}(?!\s*=)|executable[ \t]*=)", re.
 
 
 class Value(NamedTuple):
-    """A value of an ad, and its place in the text.
+    """A value of an ad, and its place in the text."""
 
-    Attributes:
-        value: a string, or a list of strings; a number or word as it is written.
-        at: index of its first character.
-        key_at: index of its key.
-    """
-
-    value: str | list[str]
-    at: int
-    key_at: int
+    value: str | list[str]  # a string, or a list of strings; a number or word as it is written
+    at: int  # index of its first character
+    key_at: int  # index of its key
 
 
 Ad = dict[str, Value]  # by key, in lower case

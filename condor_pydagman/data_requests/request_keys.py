@@ -24,25 +24,15 @@ Read = Callable[[str], Any]
 
 
 class Key(NamedTuple):
-    """A key.
+    """A key."""
 
-    Attributes:
-        name: as documented.
-        types: of requests that have it.
-        read: its value from text; raises ValueError.
-        summary: for the documentation.
-        field: of the request that it sets, '' if that is not done by the table.
-        other_names: the same, in Stork's source and in old files.
-        required: whether a request without it is wrong.
-    """
-
-    name: str
-    types: tuple[str, ...]
-    read: Read
-    summary: str
-    field: str = ""
-    other_names: tuple[str, ...] = ()
-    required: bool = False
+    name: str  # as documented
+    types: tuple[str, ...]  # of requests that have it
+    read: Read  # its value from text; raises ValueError
+    summary: str  # for the documentation
+    field: str = ""  # of the request that it sets, '' if that is not done by the table
+    other_names: tuple[str, ...] = ()  # the same, in Stork's source and in old files
+    required: bool = False  # whether a request without it is wrong
 
     @property
     def is_list(self) -> bool:

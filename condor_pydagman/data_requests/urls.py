@@ -45,24 +45,16 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?(.*)", re.DOTALL)
 
 
 class Url(NamedTuple):
-    """One end of a transfer.
+    """One end of a transfer."""
 
-    Attributes:
-        scheme: in lower case; `file` for a path.
-        user, password: '' if there is none.  `repr` and `str` mask them.
-        host: in lower case, without brackets; '' for a local file.
-        port: 0 if it is the scheme's own.
-        path: decoded, with its leading `/`.
-        query: after the `?`, as written.
-    """
-
-    scheme: str
-    path: str
-    host: str = ""
-    port: int = 0
+    scheme: str  # in lower case; `file` for a path
+    path: str  # decoded, with its leading `/`
+    host: str = ""  # in lower case, without brackets; '' for a local file
+    port: int = 0  # 0 if it is the scheme's own
+    # '' if there is none.  `repr` and `str` mask them.
     user: str = ""
     password: str = ""
-    query: str = ""
+    query: str = ""  # after the `?`, as written
 
     @property
     def is_local(self) -> bool:

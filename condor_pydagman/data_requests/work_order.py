@@ -36,28 +36,20 @@ class WorkOrder(NamedTuple):
     """What the worker of a DATA node is to do.
 
     Attributes:
-        token: another one for each submission of the node.
-        node, retry: as in the nodes log.
-        name: of the request file, for messages.
-        text: of the request file.
-        macros: for its values.
-        directory: absolute; where relative paths begin.
-        nodes_log: absolute path; '' for none.
         fresh: whether notes of earlier runs do not count.
-        environment: variables, credentials among them.
-        settings: the knobs.
     """
 
-    token: str
+    token: str  # another one for each submission of the node
+    # as in the nodes log
     node: str
     retry: int
-    name: str
-    text: str
-    macros: Mapping[str, str]
-    directory: str
-    nodes_log: str
-    environment: Mapping[str, str]
-    settings: Settings
+    name: str  # of the request file, for messages
+    text: str  # of the request file
+    macros: Mapping[str, str]  # for its values
+    directory: str  # absolute; where relative paths begin
+    nodes_log: str  # absolute path; '' for none
+    environment: Mapping[str, str]  # variables, credentials among them
+    settings: Settings  # the knobs
 
     def to_text(self) -> str:
         """Text of the file."""

@@ -44,17 +44,11 @@ class SubmitTogether(NamedTuple):
 
 
 class SubmitJob(NamedTuple):
-    """Submit a job that is no node's, for a feature.  Answered by Answered, with JobSubmitted.
+    """Submit a job that is no node's, for a feature.  Answered by Answered, with JobSubmitted."""
 
-    Attributes:
-        asker: the helper of the feature.
-        number: by which the feature knows it.
-        text: its description.
-    """
-
-    asker: str
-    number: int
-    text: str
+    asker: str  # the helper of the feature
+    number: int  # by which the feature knows it
+    text: str  # its description
 
 
 class RemoveJobs(NamedTuple):
@@ -86,18 +80,12 @@ class HoldJobs(NamedTuple):
 
 
 class Steered(NamedTuple):
-    """The answer to a request of NodesSteered.
-
-    Attributes:
-        done: nodes for which it is in force.
-        refused: the others, each with the reason.
-        descendants: how many nodes run again with those, since they depend on them.
-    """
+    """The answer to a request of NodesSteered."""
 
     request: int
-    done: int
-    refused: tuple[tuple[int, str], ...] = ()
-    descendants: int = 0
+    done: int  # nodes for which it is in force
+    refused: tuple[tuple[int, str], ...] = ()  # the others, each with the reason
+    descendants: int = 0  # how many nodes run again with those, since they depend on them
 
 
 class RunScript(NamedTuple):
@@ -179,15 +167,10 @@ class QueryQueue(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Have something done outside of the engine that only some DAGs want.  Answered by Answered.
+    """Have something done outside of the engine that only some DAGs want.  Answered by Answered."""
 
-    Attributes:
-        helper: that does it.
-        request: what is to be done; of a class of the module that asks for it.
-    """
-
-    helper: str
-    request: Any
+    helper: str  # that does it
+    request: Any  # what is to be done; of a class of the module that asks for it
 
 
 class ForgetPlacements(NamedTuple):

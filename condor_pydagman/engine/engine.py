@@ -60,9 +60,6 @@ class Engine:
         mode: what kind of run this is.
         given: what features begin with, by their names.
         check: recount and compare everything after each input (for tests and debugging).
-
-    Attributes:
-        run: all that is known of the run, for tests and the simulator only.
     """
 
     __slots__ = ("_published", "check", "run")
@@ -81,6 +78,7 @@ class Engine:
         check: bool = False,
     ) -> None:
         self.check = check
+        # all that is known of the run, for tests and the simulator only
         self.run = RunState(
             dag,
             config,

@@ -27,28 +27,24 @@ _TABLES = ("records", "attempt_records", "events", "inputs", "replies")
 
 
 class Feature:
-    """Base of all features of a run.
+    """Base of all features of a run."""
 
-    Attributes:
-        name: that of the folder, by which other features find this one in `RunState.features`.
-        run: what is known of the run.
-        records: journal records, and the methods that apply them when they have been read back.
-        attempt_records: the same, of those that count only for the attempt of the node in which
-            they were written; of any other attempt they are passed over, and no method is called.
-        events: kinds of events that the core does not take, and the methods that take them.
-        inputs: inputs that the core does not take, and the methods that take them.
-        replies: classes of what helpers answer (`inputs.Answered`), and the same.
-    """
-
+    # that of the folder, by which other features find this one in `RunState.features`
     name: ClassVar[str] = ""
+    # journal records, and the methods that apply them when they have been read back
     records: ClassVar[Methods] = ()
+    # the same, of those that count only for the attempt of the node in which they were written; of
+    # any other attempt they are passed over, and no method is called
     attempt_records: ClassVar[Methods] = ()
+    # kinds of events that the core does not take, and the methods that take them
     events: ClassVar[tuple[tuple[EventKind, str], ...]] = ()
+    # inputs that the core does not take, and the methods that take them
     inputs: ClassVar[tuple[tuple[type, str], ...]] = ()
+    # classes of what helpers answer (`inputs.Answered`), and the same
     replies: ClassVar[tuple[tuple[type, str], ...]] = ()
 
     def __init__(self, run: RunState) -> None:
-        self.run = run
+        self.run = run  # what is known of the run
 
     # The turn of a node.
 

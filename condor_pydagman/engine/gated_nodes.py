@@ -18,24 +18,17 @@ GATE = 1 << 30  # added to the countdown of `Nodes.waiting`
 
 
 class GatedNodes:
-    """The countdowns of such nodes.
-
-    Attributes:
-        parents: their parents, each once.
-        unfinished: how many of those have not ended.
-        watched: by parent, the nodes that wait for its end.
-        changed: nodes of which a parent has ended, or has ceased to be ended, in that order.
-        opened: nodes whose turn has come.
-    """
+    """The countdowns of such nodes."""
 
     __slots__ = ("_decided", "changed", "opened", "parents", "unfinished", "watched")
 
     def __init__(self, dag: Dag) -> None:
-        self.parents: dict[int, tuple[int, ...]] = {}
-        self.unfinished: dict[int, int] = {}
-        self.watched: dict[int, list[int]] = {}
+        self.parents: dict[int, tuple[int, ...]] = {}  # their parents, each once
+        self.unfinished: dict[int, int] = {}  # how many of those have not ended
+        self.watched: dict[int, list[int]] = {}  # by parent, the nodes that wait for its end
+        # nodes of which a parent has ended, or has ceased to be ended, in that order
         self.changed: dict[int, None] = {}
-        self.opened: set[int] = set()
+        self.opened: set[int] = set()  # nodes whose turn has come
         self._decided = dag.decided
         for node in dag.all_decided():
             self._watch(dag, node)

@@ -26,18 +26,15 @@ class Hooks:
     """Methods of the features of a run, by moment, in the order of `features.FEATURES`.
 
     Attributes:
-        records, attempt_records: what applies a journal record.
-        events: what takes an event of the nodes log that the core does not take.
-        inputs: what takes an input that the core does not take.
-        replies: what takes an answer of a helper.
         Others: as the methods of `feature.Feature` that have these names.
     """
 
+    # what applies a journal record
     records: Records
     attempt_records: Records
-    events: Events
-    inputs: Inputs
-    replies: Inputs
+    events: Events  # what takes an event of the nodes log that the core does not take
+    inputs: Inputs  # what takes an input that the core does not take
+    replies: Inputs  # what takes an answer of a helper
     after_starts: tuple[Callable[[], None], ...]
     before_done: tuple[Callable[[int], bool], ...]
     before_failed: tuple[Callable[[int, str], bool], ...]

@@ -19,30 +19,21 @@ if TYPE_CHECKING:  # DAGMan catches signals once this module is loaded, so it lo
 
 
 class LogEvent(NamedTuple):
-    """One event of the nodes log.
+    """One event of the nodes log."""
 
-    Attributes:
-        kind: number of the event, see `EventKind` (an unknown number is allowed and ignored).
-        time: when it happened, seconds since the epoch.
-        stamp: the same as `MM/DD/YY HH:MM:SS`, local time, for messages.
-        node: DAG node name that the event carries, '' if none.
-        value: exit code, negative for a signal, of ends of jobs and scripts; HoldReasonCode of a
-            hold; of our own generic events as `JournalRecord` says.
-        record: for our own generic events, which.
-        retry: for our own generic events, the node's retry number at that time.
-        text: hold reason, failure reason, ...; SHARED_CLUSTER of a submit event that has that note.
-    """
-
-    kind: int
+    kind: int  # number of the event, see `EventKind` (an unknown number is allowed and ignored)
     cluster: int = -1
     proc: int = -1
     subproc: int = -1
-    time: float = 0.0
-    stamp: str = ""
-    node: str = ""
+    time: float = 0.0  # when it happened, seconds since the epoch
+    stamp: str = ""  # the same as `MM/DD/YY HH:MM:SS`, local time, for messages
+    node: str = ""  # DAG node name that the event carries, '' if none
+    # exit code, negative for a signal, of ends of jobs and scripts; HoldReasonCode of a hold; of
+    # our own generic events as `JournalRecord` says
     value: int = 0
-    record: JournalRecord | None = None
-    retry: int = 0
+    record: JournalRecord | None = None  # for our own generic events, which
+    retry: int = 0  # for our own generic events, the node's retry number at that time
+    # hold reason, failure reason, ...; SHARED_CLUSTER of a submit event that has that note
     text: str = ""
 
 
@@ -66,34 +57,23 @@ class LogBroken(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """The schedd took the node's jobs.  A hint: the log's submit events are authoritative.
-
-    Attributes:
-        procs: how many; 0 with late materialization: the log tells of them one by one.
-        proc: the node's only one in a cluster that it shares with other nodes; None if the cluster
-            is its own.
-        shareable: nodes with this submit description can be submitted together.
-    """
+    """The schedd took the node's jobs.  A hint: the log's submit events are authoritative."""
 
     node: int
     cluster: int
-    procs: int
+    procs: int  # how many; 0 with late materialization: the log tells of them one by one
+    # the node's only one in a cluster that it shares with other nodes; None if the cluster is its
+    # own
     proc: int | None = None
-    shareable: bool = False
+    shareable: bool = False  # nodes with this submit description can be submitted together
 
 
 class NotTogether(NamedTuple):
-    """Nodes that were to be submitted together were not, and nothing of them is in the queue.
+    """Nodes that were to be submitted together were not, and nothing of them is in the queue."""
 
-    Attributes:
-        nodes: the nodes, in the order of SubmitTogether.
-        most: how many may be tried together next.
-        reason: in words; '' if the others of the same SubmitTogether were submitted.
-    """
-
-    nodes: Sequence[int]
-    most: int
-    reason: str = ""
+    nodes: Sequence[int]  # the nodes, in the order of SubmitTogether
+    most: int  # how many may be tried together next
+    reason: str = ""  # in words; '' if the others of the same SubmitTogether were submitted
 
 
 class SubmitFailed(NamedTuple):
@@ -111,20 +91,13 @@ class SubmitFailed(NamedTuple):
 
 
 class JobSubmitted(NamedTuple):
-    """The schedd has taken a job that is no node's, or has not (`cluster` 0).
+    """The schedd has taken a job that is no node's, or has not (`cluster` 0)."""
 
-    Attributes:
-        number: by which the feature knows it that has asked for it.
-        reason: why it has not, in words.
-        permanent: it would be refused again.
-        unknown: the schedd may have taken it all the same.
-    """
-
-    number: int
+    number: int  # by which the feature knows it that has asked for it
     cluster: int = 0
-    reason: str = ""
-    permanent: bool = False
-    unknown: bool = False
+    reason: str = ""  # why it has not, in words
+    permanent: bool = False  # it would be refused again
+    unknown: bool = False  # the schedd may have taken it all the same
 
 
 class CommonInput(NamedTuple):
@@ -218,15 +191,10 @@ class QueueUnknown(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """Answer to Ask, or a part of it; or what a helper has to say without being asked.
+    """Answer to Ask, or a part of it; or what a helper has to say without being asked."""
 
-    Attributes:
-        helper: that answers.
-        reply: of a class of the module that has asked.
-    """
-
-    helper: str
-    reply: Any
+    helper: str  # that answers
+    reply: Any  # of a class of the module that has asked
 
 
 class ProvisionerAnswer(NamedTuple):

@@ -41,29 +41,7 @@ def run_key(cluster: int, subproc: int) -> int:
 
 
 class Jobs:
-    """The cluster of one node in its present run.
-
-    Attributes:
-        cluster: cluster id; 0 for a NOOP node.
-        subproc: the third number in the events of a node without a job of its own: of a NOOP node,
-            see `run_key`, or of one that was a part of a feature's job; else 0.
-        only: the node's only proc in a cluster that it shares with others; None if it is its own.
-        procs: flags by proc id.
-        codes: what each ended proc returned: exit code, negative signal, None if aborted.
-        failed: how many procs failed.
-        idle: how many wait in the queue, those on hold included.
-        held: how many are on hold.
-        value: return value so far: that of the first failure, but 0 again after a success that
-            follows failures which are tolerated (stock rule).
-        last_proc: proc of the last submit event ($JOBID).
-        factory: late materialisation; the cluster ends with its CLUSTER_REMOVE event.
-        tolerance_exceeded: more procs failed than the node tolerates.
-        failed_proc: the proc whose failure was too much.
-        lost: the user has been told that the schedd does not know all of its procs any more.
-        adopted: a record in the log tells what its submit events do not.
-        removing: the rest of the cluster is being removed since a proc failed.
-        error: why the node failed, where it is not the end of `failed_proc` that says so.
-    """
+    """The cluster of one node in its present run."""
 
     __slots__ = (
         "adopted",
@@ -88,22 +66,30 @@ class Jobs:
 
     def __init__(self, node: int, cluster: int, subproc: int = 0, only: int | None = None) -> None:
         self.node = node
-        self.cluster = cluster
+        self.cluster = cluster  # cluster id; 0 for a NOOP node
+        # the node's only proc in a cluster that it shares with others; None if it is its own
         self.only = only
-        self.procs: dict[int, int] = {}
+        self.procs: dict[int, int] = {}  # flags by proc id
+        # what each ended proc returned: exit code, negative signal, None if aborted
         self.codes: dict[int, int | None] = {}
-        self.failed = 0
-        self.idle = 0
-        self.held = 0
+        self.failed = 0  # how many procs failed
+        self.idle = 0  # how many wait in the queue, those on hold included
+        self.held = 0  # how many are on hold
+        # return value so far: that of the first failure, but 0 again after a success that follows
+        # failures which are tolerated (stock rule)
         self.value = 0
-        self.last_proc = only or 0
+        self.last_proc = only or 0  # proc of the last submit event ($JOBID)
+        # the third number in the events of a node without a job of its own: of a NOOP node, see
+        # `run_key`, or of one that was a part of a feature's job; else 0
         self.subproc = subproc
-        self.factory = False
-        self.removing = False
+        self.factory = False  # late materialisation; the cluster ends with its CLUSTER_REMOVE event
+        self.removing = False  # the rest of the cluster is being removed since a proc failed
+        # the user has been told that the schedd does not know all of its procs any more
         self.lost = False
-        self.adopted = False
-        self.tolerance_exceeded = False
-        self.failed_proc = 0
+        self.adopted = False  # a record in the log tells what its submit events do not
+        self.tolerance_exceeded = False  # more procs failed than the node tolerates
+        self.failed_proc = 0  # the proc whose failure was too much
+        # why the node failed, where it is not the end of `failed_proc` that says so
         self.error = ""
 
     def live(self) -> list[int]:
@@ -170,19 +156,7 @@ class Jobs:
 
 
 class JobTable:
-    """All live clusters, and totals over all procs of the DAG's life.
-
-    Attributes:
-        by_node: the present (or last, until the node ends or is retried) Jobs of a node.
-        by_cluster: which node a live cluster belongs to, unless it is shared.
-        shared: which nodes the procs of a live cluster belong to that several nodes share.
-        submitted, completed: procs so far; completed includes aborted ones (stock's counting).
-        failed: how many of the completed ones failed.
-        idle: procs that wait in the queue, held ones included.
-        held: procs on hold.
-        changes: number of changes so far; tells whether anything has to be published again.
-        idle_changed: is told of each change of `idle`, and of which node; see `hooks.Hooks`.
-    """
+    """All live clusters, and totals over all procs of the DAG's life."""
 
     __slots__ = (
         "_ended",
@@ -199,15 +173,21 @@ class JobTable:
     )
 
     def __init__(self, *, keep_ended: bool = False) -> None:
+        # the present (or last, until the node ends or is retried) Jobs of a node
         self.by_node: dict[int, Jobs] = {}
+        # which node a live cluster belongs to, unless it is shared
         self.by_cluster: dict[int, int] = {}
+        # which nodes the procs of a live cluster belong to that several nodes share
         self.shared: dict[int, dict[int, int]] = {}
+        # procs so far; completed includes aborted ones (stock's counting)
         self.submitted = 0
         self.completed = 0
-        self.failed = 0
-        self.idle = 0
+        self.failed = 0  # how many of the completed ones failed
+        self.idle = 0  # procs that wait in the queue, held ones included
+        # is told of each change of `idle`, and of which node; see `hooks.Hooks`
         self.idle_changed: tuple[Callable[[int, int], None], ...] = ()
-        self.held = 0
+        self.held = 0  # procs on hold
+        # number of changes so far; tells whether anything has to be published again
         self.changes = 0
         # Those that have ended, by `target`; kept only for those who check events strictly.
         self._ended: dict[tuple[int, int], Jobs] | None = {} if keep_ended else None

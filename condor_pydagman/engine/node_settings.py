@@ -22,20 +22,14 @@ _UNSAID: TimeoutSetting = (None, None, None)
 
 
 class NodeSettings(NamedTuple):
-    """What is set; None, or no variables: as the DAG file says.
+    """What is set; None, or no variables: as the DAG file says."""
 
-    Attributes:
-        priority: the node's own, without what is added for the whole DAG.
-        retries: how many times it runs again after a failure.
-        timeout: how long its jobs may wait, run and live; what is not said stays.
-        category: which throttle counts it.
-        variables: keys and values that are added to its VARS, or replace them.
-    """
-
-    priority: int | None = None
-    retries: int | None = None
+    priority: int | None = None  # the node's own, without what is added for the whole DAG
+    retries: int | None = None  # how many times it runs again after a failure
+    # how long its jobs may wait, run and live; what is not said stays
     timeout: TimeoutSetting | None = None
-    category: str | None = None
+    category: str | None = None  # which throttle counts it
+    # keys and values that are added to its VARS, or replace them
     variables: tuple[tuple[str, str], ...] = ()
 
     def merged(self, later: NodeSettings) -> NodeSettings:

@@ -28,37 +28,15 @@ MAX_REMEMBERED_MOVES = 2000  # how many moves of all nodes are remembered for er
 class IllegalMove(AssertionError):
     """A node was to make a move that is not in the table: a bug of ours, with the moves that led to
     it; or a log is followed of which events are missing.
-
-    Attributes:
-        node: the node.
     """
 
     def __init__(self, text: str, node: int) -> None:
         super().__init__(text)
-        self.node = node
+        self.node = node  # the node
 
 
 class Nodes:
-    """States of all nodes, and the countdown of unfinished parents.
-
-    Attributes:
-        states: a `State` for each node.
-        services: the SERVICE nodes, which are in no count but their own.
-        total: how many nodes there are without them.
-        counts: how many nodes are in each state, services left out.
-        service_counts: the same of services.
-        waiting: for each vertex (as `Edges.vertices`), how many predecessors have not ended.
-        gated: the nodes that are outside of that countdown.
-        moved, pop_hopeless, doubt: what features do then, see `feature.Feature`.
-        stale: nodes have ceased to be failed, and it is not known yet which are futile now.
-        marks: those of `node_states` for each node; `mark` and `unmark` are their only writers.
-        retries: retries taken so far, by node; absent means 0.
-        values: return value of the last run, by node; absent means 0.
-        errors: why a node failed, in words.
-        clusters: last cluster of each node, 0 if none.
-        procs: its first proc there, None if no node has shared a cluster with others.
-        changes: number of moves so far; tells whether anything has to be published again.
-    """
+    """States of all nodes, and the countdown of unfinished parents."""
 
     __slots__ = (
         "_futile_junctions",
@@ -87,29 +65,35 @@ class Nodes:
 
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
-        self.states = bytearray(len(dag))
+        self.states = bytearray(len(dag))  # a `State` for each node
+        # those of `node_states` for each node; `mark` and `unmark` are their only writers
         self.marks = bytearray(len(dag))
+        # the SERVICE nodes, which are in no count but their own
         self.services = frozenset(dag.of_kind(NodeKind.SERVICE))
-        self.total = len(dag) - len(self.services)
-        self.counts = [0] * len(State)
+        self.total = len(dag) - len(self.services)  # how many nodes there are without them
+        self.counts = [0] * len(State)  # how many nodes are in each state, services left out
         self.counts[State.WAITING] = len(dag) - len(self.services)
-        self.service_counts = [0] * len(State)
+        self.service_counts = [0] * len(State)  # the same of services
         self.service_counts[State.WAITING] = len(self.services)
+        # for each vertex (as `Edges.vertices`), how many predecessors have not ended
         self.waiting = dag.edges.predecessor_counts()
+        # what features do then, see `feature.Feature`
         self.moved: tuple[Callable[[int, int, int], None], ...] = ()
         self.pop_hopeless: tuple[Callable[[], list[int]], ...] = ()
         self.doubt: tuple[Callable[[], None], ...] = ()
+        # nodes have ceased to be failed, and it is not known yet which are futile now
         self.stale = False
-        self.gated = GatedNodes(dag)
+        self.gated = GatedNodes(dag)  # the nodes that are outside of that countdown
         self._watched = self.gated.watched
         for node in self.gated.parents:
             self.waiting[node] += GATE
-        self.retries: dict[int, int] = {}
-        self.values: dict[int, int] = {}
-        self.errors: dict[int, str] = {}
-        self.clusters = array("i", bytes(4 * len(dag)))
+        self.retries: dict[int, int] = {}  # retries taken so far, by node; absent means 0
+        self.values: dict[int, int] = {}  # return value of the last run, by node; absent means 0
+        self.errors: dict[int, str] = {}  # why a node failed, in words
+        self.clusters = array("i", bytes(4 * len(dag)))  # last cluster of each node, 0 if none
+        # its first proc there, None if no node has shared a cluster with others
         self.procs: array[int] | None = None
-        self.changes = 0
+        self.changes = 0  # number of moves so far; tells whether anything has to be published again
         self._futile_junctions: set[int] = set()  # below which all is futile
         self._recent_moves: deque[tuple[float, int, int, int]] = deque(maxlen=MAX_REMEMBERED_MOVES)
 

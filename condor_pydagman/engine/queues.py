@@ -26,9 +26,6 @@ class ReadyQueue:
     Order: highest effective priority first; among equals first come, first served, except that a
     *prepended* node goes before all that were appended, last come first (stock rule).  The entry of
     a node that left early stays in the heap and is skipped when its turn comes.
-
-    Attributes:
-        tickets: by node that is in it, its place among those of its priority.
     """
 
     MIN_COMPACT_LENGTH = 1000  # entries; a shorter heap is not worth cleaning of stale ones
@@ -37,6 +34,7 @@ class ReadyQueue:
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int]] = []
+        # by node that is in it, its place among those of its priority
         self.tickets: dict[int, int] = {}
         self._last = 0
         self._first = 0
@@ -106,16 +104,13 @@ class ScriptQueue:
     """PRE or POST scripts that are to start: first come, first served.
 
     A script that DEFER has put off joins the queue again when its time has come.
-
-    Attributes:
-        nodes: whose scripts want to start, now or later.
     """
 
     __slots__ = ("_deferred", "_put_off", "_waiting", "nodes")
 
     def __init__(self) -> None:
         self._waiting: deque[int] = deque()
-        self.nodes: set[int] = set()
+        self.nodes: set[int] = set()  # whose scripts want to start, now or later
         self._put_off: dict[int, float] = {}  # until when, by node
         self._deferred: list[tuple[float, int]] = []  # the same as a heap, and some that are over
 
@@ -182,22 +177,18 @@ class ScriptQueue:
 
 
 class HoldScripts:
-    """HOLD scripts that are to start, those put off by DEFER, and how many run.
-
-    Attributes:
-        running: how many run.
-        waiting, deferred: those that are to start, now or later.
-        logged: procs that are on hold as far as an old log has been replayed, without those whose
-            scripts have ended.
-        holds: how often each proc that has not ended has gone on hold, by cluster and proc.
-    """
+    """HOLD scripts that are to start, those put off by DEFER, and how many run."""
 
     __slots__ = ("_warned", "deferred", "holds", "logged", "running", "waiting")
 
     def __init__(self) -> None:
-        self.running = 0
+        self.running = 0  # how many run
+        # how often each proc that has not ended has gone on hold, by cluster and proc
         self.holds: dict[tuple[int, int], int] = {}
+        # procs that are on hold as far as an old log has been replayed, without those whose scripts
+        # have ended
         self.logged: dict[tuple[int, int], HeldProc] = {}
+        # those that are to start, now or later
         self.waiting: deque[HeldProc] = deque()
         self.deferred: list[tuple[float, HeldProc]] = []
         self._warned = False
@@ -267,16 +258,12 @@ class HoldScripts:
 
 
 class RetryQueue:
-    """Nodes that wait for their next run.
-
-    Attributes:
-        nodes: when each is due, in seconds since the epoch.
-    """
+    """Nodes that wait for their next run."""
 
     __slots__ = ("_heap", "nodes")
 
     def __init__(self) -> None:
-        self.nodes: dict[int, float] = {}
+        self.nodes: dict[int, float] = {}  # when each is due, in seconds since the epoch
         self._heap: list[tuple[float, int]] = []
 
     def add(self, node: int, due: float) -> None:
@@ -393,19 +380,15 @@ class Removals:
     """Clusters, or procs of them, that are to be removed, with the reason that the user is shown.
 
     An entry stays until the schedd has been told or the jobs have ended.
-
-    Attributes:
-        due: those of which the schedd is to be told, with the reason.
-        delayed: those that are due later, the earliest first.
-        refused: those of which the schedd could not be told.
     """
 
     __slots__ = ("_asked", "_retry_at", "delayed", "due", "refused")
 
     def __init__(self) -> None:
-        self.due: dict[Target, str] = {}
+        self.due: dict[Target, str] = {}  # those of which the schedd is to be told, with the reason
+        # those that are due later, the earliest first
         self.delayed: dict[Target, tuple[float, str]] = {}  # and when; the earliest first
-        self.refused: dict[Target, str] = {}
+        self.refused: dict[Target, str] = {}  # those of which the schedd could not be told
         self._asked: dict[Target, str] = {}
         self._retry_at = 0.0
 

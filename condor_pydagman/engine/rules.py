@@ -141,22 +141,14 @@ def is_allowed(bad: BadEvent, knob: int) -> bool:
 
 
 class Ending(NamedTuple):
-    """How a run ends early.
+    """How a run ends early."""
 
-    Attributes:
-        code: exit code, unless a FINAL node makes it a success.
-        outcome: what the node status file calls it: success, failed, aborted, cycle, removed.
-        reason: shown to the user with removed jobs.
-        rescue: whether a rescue file is written.
-        final: whether a FINAL node still runs.
-    """
-
-    code: int
+    code: int  # exit code, unless a FINAL node makes it a success
     status: DagStatus
-    outcome: str
-    reason: str
-    rescue: bool = True
-    final: bool = True
+    outcome: str  # what the node status file calls it: success, failed, aborted, cycle, removed
+    reason: str  # shown to the user with removed jobs
+    rescue: bool = True  # whether a rescue file is written
+    final: bool = True  # whether a FINAL node still runs
 
 
 ABORT_REASON = "DAG Abort: DAG is exiting and writing rescue file."

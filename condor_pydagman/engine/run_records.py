@@ -25,25 +25,17 @@ Records = tuple[do.Action, ...]
 
 
 class Halt:
-    """What keeps the DAG halted.  `drained_at` is written by `operator` alone.
-
-    Attributes:
-        on: whether anything does.
-        by_file: the halt file is there.
-        by_command: a command said so.
-        by_rule: something that the DAG itself asks for has happened.
-        paused: a command said to start nothing at all.
-        drained_at: since when a halted DAG has had nothing to wait for, seconds since the epoch.
-    """
+    """What keeps the DAG halted.  `drained_at` is written by `operator` alone."""
 
     __slots__ = ("by_command", "by_file", "by_rule", "drained_at", "on", "paused")
 
     def __init__(self) -> None:
-        self.by_file = False
-        self.by_command = False
-        self.by_rule = False
-        self.paused = False
-        self.on = False
+        self.by_file = False  # the halt file is there
+        self.by_command = False  # a command said so
+        self.by_rule = False  # something that the DAG itself asks for has happened
+        self.paused = False  # a command said to start nothing at all
+        self.on = False  # whether anything does
+        # since when a halted DAG has had nothing to wait for, seconds since the epoch
         self.drained_at: float | None = None
 
     def set(
@@ -63,39 +55,20 @@ class Halt:
 
 
 class End:
-    """How the run ends before its time.  Written by `run_end` alone.
-
-    Attributes:
-        wanted: how the run is to end; None once that has begun.
-        begun: how it has ended but for the FINAL node.
-        rescue_asked: the rescue file is being written.
-        final_ended_at: when the FINAL node ended, seconds since the epoch.
-    """
+    """How the run ends before its time.  Written by `run_end` alone."""
 
     __slots__ = ("begun", "final_ended_at", "rescue_asked", "wanted")
 
     def __init__(self) -> None:
-        self.wanted: Ending | None = None
-        self.begun: Ending | None = None
-        self.rescue_asked = False
+        self.wanted: Ending | None = None  # how the run is to end; None once that has begun
+        self.begun: Ending | None = None  # how it has ended but for the FINAL node
+        self.rescue_asked = False  # the rescue file is being written
+        # when the FINAL node ended, seconds since the epoch
         self.final_ended_at: float | None = None
 
 
 class Submission:
-    """What is being submitted.  Written by `submission` alone.
-
-    Attributes:
-        in_flight: nodes that have been handed to the schedd and have no answer yet, in order.
-        together: whether these nodes are procs of one cluster.
-        shareable: whether nodes with a submit file (and its directory) can be submitted together,
-            of those of which that is known.
-        most: how many nodes may be tried together at present.
-        unlogged: those in flight that `.dagman.out` does not show yet.
-        in_a_row: submits since the last time that nothing could be submitted.
-        blocked_by: why nothing could be submitted last time, '' if something could.
-        attempts: failed submits by node, never reset (stock rule).
-        common_input: the DAG's list of common input files, see `inputs.CommonInput`.
-    """
+    """What is being submitted.  Written by `submission` alone."""
 
     __slots__ = (
         "attempts",
@@ -110,27 +83,22 @@ class Submission:
     )
 
     def __init__(self, max_together: int) -> None:
+        # nodes that have been handed to the schedd and have no answer yet, in order
         self.in_flight: list[int] = []
-        self.together = False
+        self.together = False  # whether these nodes are procs of one cluster
+        # whether nodes with a submit file (and its directory) can be submitted together, of those
+        # of which that is known
         self.shareable: dict[tuple[str, str], bool] = {}
-        self.most = max_together
-        self.unlogged: set[int] = set()
-        self.in_a_row = 0
-        self.blocked_by = ""
-        self.attempts: dict[int, int] = {}
-        self.common_input = ""
+        self.most = max_together  # how many nodes may be tried together at present
+        self.unlogged: set[int] = set()  # those in flight that `.dagman.out` does not show yet
+        self.in_a_row = 0  # submits since the last time that nothing could be submitted
+        self.blocked_by = ""  # why nothing could be submitted last time, '' if something could
+        self.attempts: dict[int, int] = {}  # failed submits by node, never reset (stock rule)
+        self.common_input = ""  # the DAG's list of common input files, see `inputs.CommonInput`
 
 
 class Scripts:
-    """Scripts that run, or are to run.  Written by `scripts` alone.
-
-    Attributes:
-        pre, post: those that are to start.
-        hold: HOLD scripts.
-        restart_pace: how fast PRE scripts start after a recovery.
-        pre_values: exit values of PRE scripts by node, for POST scripts.
-        posts_without_job: nodes with a POST script that ran without a job.
-    """
+    """Scripts that run, or are to run.  Written by `scripts` alone."""
 
     __slots__ = (
         "by_kind",
@@ -143,13 +111,14 @@ class Scripts:
     )
 
     def __init__(self, restart_rate: int) -> None:
+        # those that are to start
         self.pre = ScriptQueue()
         self.post = ScriptQueue()
         self.by_kind = {ScriptKind.PRE: self.pre, ScriptKind.POST: self.post}
-        self.hold = HoldScripts()
-        self.restart_pace = RestartPace(restart_rate)
-        self.pre_values: dict[int, int] = {}
-        self.posts_without_job: set[int] = set()
+        self.hold = HoldScripts()  # HOLD scripts
+        self.restart_pace = RestartPace(restart_rate)  # how fast PRE scripts start after a recovery
+        self.pre_values: dict[int, int] = {}  # exit values of PRE scripts by node, for POST scripts
+        self.posts_without_job: set[int] = set()  # nodes with a POST script that ran without a job
 
     def use(self, pre: ScriptQueue, post: ScriptQueue) -> None:
         """Use these queues, which have all that was in those before."""
@@ -158,35 +127,20 @@ class Scripts:
 
 
 class Retrying:
-    """What goes beyond RETRY, and what earlier runs have left.  Written by `lifecycle` alone.
-
-    Attributes:
-        queue: nodes whose next run has a delay.
-        extra_retries: retries that a node got beyond its RETRY command.
-        previous_clusters: clusters of earlier runs of a retried node, as `jobs.run_key`.
-        on_hold: nodes whose next run is submitted on hold.
-    """
+    """What goes beyond RETRY, and what earlier runs have left.  Written by `lifecycle` alone."""
 
     __slots__ = ("extra_retries", "on_hold", "previous_clusters", "queue")
 
     def __init__(self) -> None:
-        self.queue = RetryQueue()
-        self.extra_retries: dict[int, int] = {}
+        self.queue = RetryQueue()  # nodes whose next run has a delay
+        self.extra_retries: dict[int, int] = {}  # retries that a node got beyond its RETRY command
+        # clusters of earlier runs of a retried node, as `jobs.run_key`
         self.previous_clusters: dict[int, set[int]] = {}
-        self.on_hold: set[int] = set()
+        self.on_hold: set[int] = set()  # nodes whose next run is submitted on hold
 
 
 class LogReading:
-    """What has been read of the nodes log.  Written by `event_matching` alone.
-
-    Attributes:
-        config: the knobs that decide states, see `Config.deciding`.
-        last_event_at: when an event was last read, seconds since the epoch.
-        last_report_at: when it was last told what the DAG waits for.
-        unmatched_events: the last events of clusters that are not known (yet), oldest first.
-        impossible: what the log can't have of this DAG, if it is only followed: nodes that were
-            submitted though parents had not ended, and the jobs.
-    """
+    """What has been read of the nodes log.  Written by `event_matching` alone."""
 
     __slots__ = (
         *("_keys", "config", "impossible", "last_event_at", "last_report_at"),
@@ -194,10 +148,13 @@ class LogReading:
     )
 
     def __init__(self) -> None:
-        self.config = ""
-        self.last_event_at = 0.0
-        self.last_report_at = 0.0
+        self.config = ""  # the knobs that decide states, see `Config.deciding`
+        self.last_event_at = 0.0  # when an event was last read, seconds since the epoch
+        self.last_report_at = 0.0  # when it was last told what the DAG waits for
+        # what the log can't have of this DAG, if it is only followed: nodes that were submitted
+        # though parents had not ended, and the jobs
         self.impossible: list[tuple[int, str]] = []
+        # the last events of clusters that are not known (yet), oldest first
         self.unmatched_events: deque[LogEvent] = deque(maxlen=MAX_UNMATCHED_EVENTS)
         self._keys: OrderedDict[int, None] = OrderedDict()  # of the clusters of these
 
@@ -229,18 +186,7 @@ class LogReading:
 
 
 class QueueQuery:
-    """When the schedd is asked what it really has, and what it has said.
-
-    Attributes:
-        at: when it is to be asked, seconds since the epoch; None: not planned.
-        running: whether it has been asked and has not answered.
-        asked_about: the nodes that were UNKNOWN when it was asked.
-        delay_s: before the next try, if it can't be asked.
-        missing: procs that were not in the queue, and since when.
-        found: jobs found in the queue for runs of nodes to come.
-        history: what has left the queue, by the schedd's history, of nodes not done then.
-        orphans: jobs of nodes that the DAG has not got (yet), by name: in the queue, and ended.
-    """
+    """When the schedd is asked what it really has, and what it has said."""
 
     __slots__ = (
         *("asked_about", "at", "delay_s", "found", "history", "missing", "running"),
@@ -248,13 +194,19 @@ class QueueQuery:
     )
 
     def __init__(self) -> None:
+        # when it is to be asked, seconds since the epoch; None: not planned
         self.at: float | None = None
-        self.running = False
+        self.running = False  # whether it has been asked and has not answered
+        # the nodes that were UNKNOWN when it was asked
         self.asked_about: frozenset[int] = frozenset()
-        self.delay_s = FIRST_QUERY_DELAY_S
+        self.delay_s = FIRST_QUERY_DELAY_S  # before the next try, if it can't be asked
+        # procs that were not in the queue, and since when
         self.missing: dict[tuple[int, int], float] = {}
+        # jobs found in the queue for runs of nodes to come
         self.found: dict[int, list[QueuedJob]] = {}
+        # what has left the queue, by the schedd's history, of nodes not done then
         self.history: dict[int, list[EndedJob]] = {}
+        # jobs of nodes that the DAG has not got (yet), by name: in the queue, and ended
         self.orphans: dict[str, tuple[list[QueuedJob], list[EndedJob]]] = {}
 
     def plan(self, at: float) -> None:
@@ -309,23 +261,17 @@ class QueueQuery:
 
 
 class Provisioner:
-    """What is known of the PROVISIONER node.
-
-    Attributes:
-        node: the node, None if the DAG has none.
-        ready: whether the other nodes may start.
-        query_at: when its job is to be asked next, seconds since the epoch; None if not at all.
-        asked: its cluster, while a query of that is not answered; else 0.
-    """
+    """What is known of the PROVISIONER node."""
 
     __slots__ = ("asked", "node", "query_at", "ready")
 
     def __init__(self, dag: Dag) -> None:
         nodes = dag.of_kind(NodeKind.PROVISIONER)
-        self.node = nodes[0] if nodes else None
-        self.ready = self.node is None
+        self.node = nodes[0] if nodes else None  # the node, None if the DAG has none
+        self.ready = self.node is None  # whether the other nodes may start
+        # when its job is to be asked next, seconds since the epoch; None if not at all
         self.query_at: float | None = None
-        self.asked = 0
+        self.asked = 0  # its cluster, while a query of that is not answered; else 0
 
     def plan(self, at: float | None) -> None:
         """When its job is to be asked next."""
@@ -355,16 +301,12 @@ class Provisioner:
 
 
 class NoopIds:
-    """The third numbers in events of nodes that have no job (NOOP, or skipped by PRE_SKIP).
-
-    Attributes:
-        nodes: node by number.
-    """
+    """The third numbers in events of nodes that have no job (NOOP, or skipped by PRE_SKIP)."""
 
     __slots__ = ("_last", "nodes")
 
     def __init__(self) -> None:
-        self.nodes: dict[int, int] = {}
+        self.nodes: dict[int, int] = {}  # node by number
         self._last = 0
 
     def new(self, node: int) -> int:
@@ -384,18 +326,13 @@ class NoopIds:
 
 
 class Kind:
-    """What records are about; each is equal to itself only.
-
-    Attributes:
-        name: for people who look for mistakes.
-        holds: whether nothing starts while one of them is awaited.
-    """
+    """What records are about; each is equal to itself only."""
 
     __slots__ = ("holds", "name")
 
     def __init__(self, name: str, *, holds: bool = False) -> None:
-        self.name = name
-        self.holds = holds
+        self.name = name  # for people who look for mistakes
+        self.holds = holds  # whether nothing starts while one of them is awaited
 
 
 class Journal:
@@ -406,18 +343,15 @@ class Journal:
     same.  A record that does not come back is lost there, behind a torn event perhaps, and is
     written once more.  Of some kinds nothing new is started meanwhile, and the DAG does not end:
     what was checked before such a record was written must still hold when it is in force.
-
-    Attributes:
-        awaited: all of it; mostly nothing.
-        holding: how many there are of kinds that hold the DAG up.
     """
 
     __slots__ = ("awaited", "holding")
 
     def __init__(self) -> None:
         # A plain dictionary takes the longer to find its first entry, the more it has lost there.
+        # all of it; mostly nothing
         self.awaited: dict[Kind, OrderedDict[Hashable, tuple[float, Records]]] = {}
-        self.holding = 0
+        self.holding = 0  # how many there are of kinds that hold the DAG up
 
     def add(self, kind: Kind, key: Hashable, records: Records, now: float) -> None:
         """Records are being written; those of the same key before count no more."""
@@ -473,19 +407,15 @@ def _first(awaited: OrderedDict[Hashable, tuple[float, Records]]) -> float:
 
 
 class JobstateLines:
-    """What lines of jobstate.log need beside the event itself.
-
-    Attributes:
-        times: of a node's last event, seconds since the epoch; kept if jobstate.log is wanted, and
-            for RETRY DELAY.
-        keeps_times: whether they are kept of all nodes.
-    """
+    """What lines of jobstate.log need beside the event itself."""
 
     __slots__ = ("_next", "_sequences", "keeps_times", "times")
 
     def __init__(self, first: int, *, keeps_times: bool) -> None:
+        # of a node's last event, seconds since the epoch; kept if jobstate.log is wanted, and for
+        # RETRY DELAY
         self.times: dict[int, float] = {}
-        self.keeps_times = keeps_times
+        self.keeps_times = keeps_times  # whether they are kept of all nodes
         self._sequences: dict[int, int] = {}
         self._next = first
 
@@ -512,15 +442,12 @@ class JobstateLines:
 
 
 class DeferralCounts:
-    """How often what had to wait for a throttle, or was put off by DEFER.
-
-    Attributes:
-        counts: by what waited for: jobs, idle, category, pre, post, hold.
-    """
+    """How often what had to wait for a throttle, or was put off by DEFER."""
 
     __slots__ = ("counts",)
 
     def __init__(self) -> None:
+        # by what waited for: jobs, idle, category, pre, post, hold
         self.counts = dict.fromkeys(("jobs", "idle", "category", "pre", "post", "hold"), 0)
 
     def add(self, what: str, times: int = 1) -> None:
@@ -530,16 +457,12 @@ class DeferralCounts:
 
 
 class SavePoints:
-    """Nodes whose save file is due.
-
-    Attributes:
-        due: the nodes, in the order in which they started.
-    """
+    """Nodes whose save file is due."""
 
     __slots__ = ("_started", "due")
 
     def __init__(self) -> None:
-        self.due: dict[int, None] = {}
+        self.due: dict[int, None] = {}  # the nodes, in the order in which they started
         self._started: set[int] = set()
 
     def starts(self, node: int) -> None:

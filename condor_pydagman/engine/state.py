@@ -57,30 +57,7 @@ class RunState:
     """All that is known of one run, and what it asks for.
 
     Attributes:
-        now: time of the present input, seconds since the epoch; set by Engine.handle.
-        out: the actions of the present input; set by Engine.handle, `emit` adds to them.
-        dag: the DAG; it changes only if it grows.
-        config: knobs in force; while an old log is read, those that were in force then.
         own_config: the knobs of this DAGMan.
-        admin: the administrator's knobs, which cap throttles that are asked for later.
-        limits: throttles in force.
-        limits_changed: whether they have been changed since the start.
-        dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
-        mode: what kind of run this is.
-        silent: whether nobody hears what is said; the commonest lines are not even made then.
-        phase: what the whole run is doing; `enter` is its only writer.
-        recovering: whether an old log is being replayed.
-        status: how the DAG does, a halt apart; `set_status` is its only writer.
-        final: the FINAL node, None if the DAG has none.
-        ready: nodes that are to be submitted.
-        removals: clusters that are to be removed.
-        starts: how many nodes may be submitted in a minute.
-        settings: what was set for nodes in place of what the DAG says.
-        written: records that have not been read back.
-        given: what features begin with, by their names.
-        features: what the DAG uses beyond the core, by name; `feature.connect` sets both.
-        hooks: the moments at which these have a say.
-        observers: what only looks on; it is told of moments as features are, after them.
     """
 
     __slots__ = (
@@ -140,20 +117,26 @@ class RunState:
         mode: Mode,
         given: Mapping[str, Any],
     ) -> None:
-        self.dag = dag
+        self.dag = dag  # the DAG; it changes only if it grows
+        # knobs in force; while an old log is read, those that were in force then
         self.config = self.own_config = config
+        # the administrator's knobs, which cap throttles that are asked for later
         self.admin = admin
-        self.limits = limits
-        self.limits_changed = False
-        self.dag_id = dag_id
-        self.mode = mode
+        self.limits = limits  # throttles in force
+        self.limits_changed = False  # whether they have been changed since the start
+        self.dag_id = dag_id  # cluster of the DAGMan job, for `$DAGID`; 0 if unknown
+        self.mode = mode  # what kind of run this is
+        # whether nobody hears what is said; the commonest lines are not even made then
         self.silent = mode is Mode.FOLLOW
-        self.written = Journal()
-        self.now = 0.0
+        self.written = Journal()  # records that have not been read back
+        self.now = 0.0  # time of the present input, seconds since the epoch; set by Engine.handle
+        # the actions of the present input; set by Engine.handle, `emit` adds to them
         self.out: list[do.Action] = []
-        self.given = given
+        self.given = given  # what features begin with, by their names
+        # what the DAG uses beyond the core, by name; `feature.connect` sets both
         self.features: dict[str, Any] = {}
-        self.hooks = Hooks()
+        self.hooks = Hooks()  # the moments at which these have a say
+        # what only looks on; it is told of moments as features are, after them
         self.observers: tuple[Any, ...] = ()
         self._reset_run_state(first_sequence)
         self._reset_pending()
@@ -161,15 +144,16 @@ class RunState:
     def _reset_run_state(self, first_sequence: int) -> None:
         """What is known of the run: nothing yet."""
         dag = self.dag
-        self.phase = Phase.STARTING
-        self.recovering = False
+        self.phase = Phase.STARTING  # what the whole run is doing; `enter` is its only writer
+        self.recovering = False  # whether an old log is being replayed
+        # how the DAG does, a halt apart; `set_status` is its only writer
         self.status = DagStatus.OK
         self.halt = Halt()
         self.end = End()
         self.nodes = Nodes(dag)
         self.job_table = JobTable(keep_ended=self.config.allow_events != ALL_EVENTS)
         finals = dag.of_kind(NodeKind.FINAL)
-        self.final = finals[0] if finals else None
+        self.final = finals[0] if finals else None  # the FINAL node, None if the DAG has none
         self.provisioner = Provisioner(dag)
         self.query = QueueQuery()
         self.log = LogReading()
@@ -179,17 +163,19 @@ class RunState:
 
     def _reset_pending(self) -> None:
         """What is to be done: nothing yet."""
-        self.ready: ReadyQueue = ReadyQueue()
+        self.ready: ReadyQueue = ReadyQueue()  # nodes that are to be submitted
         self.categories = Categories(self.dag.categories, self.dag.category_limits)
         self.pace = SubmitPace(self.config.submit_delay)
         self.submission = Submission(self.config.max_nodes_in_cluster)
+        # how many nodes may be submitted in a minute
         self.starts = StartPace(self.config.max_starts_per_minute)
         self.scripts = Scripts(self.config.restart_pre_rate)
         self.retrying = Retrying()
+        # what was set for nodes in place of what the DAG says
         self.settings: dict[int, NodeSettings] = {}
         self.dag_priority_is_set = False  # by a person, since the DAG was read
         self._priority_change = 0
-        self.removals = Removals()
+        self.removals = Removals()  # clusters that are to be removed
         self.save_points = SavePoints()
 
     def queue_in(self, ready: ReadyQueue, pre: ScriptQueue, post: ScriptQueue) -> None:

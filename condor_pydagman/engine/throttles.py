@@ -14,24 +14,17 @@ MINUTE_S = 60.0
 
 
 class Throttles(NamedTuple):
-    """Limits in force; 0 means none.  A change makes a new object.
+    """Limits in force; 0 means none.  A change makes a new object."""
 
-    Attributes:
-        jobs: nodes with jobs in the queue (-MaxJobs).
-        idle: idle procs (-MaxIdle).
-        pre, post, hold: running scripts of each kind.
-        submits: submits in one interval of `interval_s` seconds.
-        own_pace: whether neither administrator nor user limits these.  `submits` is what stock
-            would keep to then: it is shown, and jobs are submitted as fast as the schedd takes
-            them.
-    """
-
-    jobs: int = 0
-    idle: int = 0
+    jobs: int = 0  # nodes with jobs in the queue (-MaxJobs)
+    idle: int = 0  # idle procs (-MaxIdle)
+    # running scripts of each kind
     pre: int = 0
     post: int = 0
     hold: int = 0
-    submits: int = 0
+    submits: int = 0  # submits in one interval of `interval_s` seconds
+    # whether neither administrator nor user limits these.  `submits` is what stock would keep to
+    # then: it is shown, and jobs are submitted as fast as the schedd takes them.
     own_pace: bool = False
     interval_s: float = 5.0
 
@@ -136,16 +129,12 @@ def burst_of(most: int) -> tuple[int, float]:
 
 
 class StartPace:
-    """Lets so many nodes be submitted in a minute, evenly rather than all at its beginning.
-
-    Attributes:
-        most: in any minute (PYDAGMAN_MAX_STARTS_PER_MINUTE); 0 for no limit.
-    """
+    """Lets so many nodes be submitted in a minute, evenly rather than all at its beginning."""
 
     __slots__ = ("_burst", "_burst_s", "_times", "most")
 
     def __init__(self, most: int) -> None:
-        self.most = most
+        self.most = most  # in any minute (PYDAGMAN_MAX_STARTS_PER_MINUTE); 0 for no limit
         burst, burst_s = burst_of(most) if most else (0, 0.0)
         self._burst = burst
         self._burst_s = burst_s

@@ -16,21 +16,13 @@ class Moment(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """All that is to be said of a DAG, or of a node of it.
+    """All that is to be said of a DAG, or of a node of it."""
 
-    Attributes:
-        dag: its DAG file.
-        node: the node's full name, '' for the whole DAG.
-        headline: the answer in a sentence.
-        findings: the most important first.
-        life: what has happened to the node.
-    """
-
-    dag: str
-    headline: str
-    findings: tuple[Notice, ...] = ()
-    node: str = ""
-    life: tuple[Moment, ...] = ()
+    dag: str  # its DAG file
+    headline: str  # the answer in a sentence
+    findings: tuple[Notice, ...] = ()  # the most important first
+    node: str = ""  # the node's full name, '' for the whole DAG
+    life: tuple[Moment, ...] = ()  # what has happened to the node
 
     @property
     def is_wrong(self) -> bool:

@@ -54,20 +54,14 @@ _UNKNOWN = "the logs do not say why"
 
 
 class Failure(NamedTuple):
-    """Why a node has failed.
+    """Why a node has failed."""
 
-    Attributes:
-        node: what has happened to it.
-        cause: one of `notice.CAUSES`.
-        value: exit code of its jobs or script, negative for a signal; 0 if there is none.
-        reason: in words, of jobs that can't be submitted or were removed; who has cancelled
-            the node; why DAGMan takes it as failed though its jobs have not; which script was
-            killed since the DAG was to end.
-    """
-
-    node: NodeRun
-    cause: str
-    value: int = 0
+    node: NodeRun  # what has happened to it
+    cause: str  # one of `notice.CAUSES`
+    value: int = 0  # exit code of its jobs or script, negative for a signal; 0 if there is none
+    # in words, of jobs that can't be submitted or were removed; who has cancelled the node; why
+    # DAGMan takes it as failed though its jobs have not; which script was killed since the DAG was
+    # to end
     reason: str = ""
 
     @property

@@ -17,22 +17,16 @@ _WAIT = (NodeStatus.NOT_READY, NodeStatus.FUTILE)
 
 
 class GraphState:
-    """The nodes of a DAG and their states.
-
-    Attributes:
-        dag: the graph.
-        status: of each node.
-        futile: how many nodes can't run because of a failed one; a node that several stand before
-            counts for one of them.
-        of: what features have counted, by their names.
-    """
+    """The nodes of a DAG and their states."""
 
     def __init__(self, dag: Dag, run: Run) -> None:
-        self.dag = dag
+        self.dag = dag  # the graph
         self._runs = run.nodes
-        self.status = [self._told(number) for number in range(len(dag))]
+        self.status = [self._told(number) for number in range(len(dag))]  # of each node
+        # how many nodes can't run because of a failed one; a node that several stand before counts
+        # for one of them
         self.futile = self._count_futile()
-        self.of: dict[str, Any] = {}
+        self.of: dict[str, Any] = {}  # what features have counted, by their names
 
     def run_of(self, node: int) -> NodeRun | None:
         """What has happened to a node, None if nothing has."""

@@ -30,35 +30,28 @@ from condor_pydagman.names import DagPaths
 
 
 class Entry(NamedTuple):
-    """A feature; all of it that those must know who do not import it.
+    """A feature; all of it that those must know who do not import it."""
 
-    Attributes:
-        name: of its folder.
-        of_dag: attributes of a Dag of which one is not empty if the DAG wants it, beside its
-            `features`.
-        with_others: features of which the DAG holds something if it wants this one, beside itself.
-        uses: its command words that are applied when all nodes of their file are defined.
-        defines: those that are applied before, see `language.keywords`.
-        records: names of journal records that the log of any DAG may have, since a person may
-            ask for the feature while the DAG runs.
-        restored: of its words, those whose lines in a rescue file are applied before all others, by
-            `restore` of its `commands`.
-        runs: whether it has a part in runs, its module `run`.
-        after_replay: field of the administrator's Config that is not 0 if a DAGMan that has read
-            an old log wants it, whatever its DAG.
-        option: field of the options of condor_dagman by which a person asks for it in a whole DAG;
-            `of_option` of its `commands` puts it there.
-    """
-
-    name: str
+    name: str  # of its folder
+    # attributes of a Dag of which one is not empty if the DAG wants it, beside its `features`
     of_dag: tuple[str, ...] = ()
+    # features of which the DAG holds something if it wants this one, beside itself
     with_others: tuple[str, ...] = ()
+    # its command words that are applied when all nodes of their file are defined
     uses: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()  # those that are applied before, see `language.keywords`
+    # names of journal records that the log of any DAG may have, since a person may ask for the
+    # feature while the DAG runs
     records: tuple[str, ...] = ()
+    # of its words, those whose lines in a rescue file are applied before all others, by `restore`
+    # of its `commands`
     restored: tuple[str, ...] = ()
-    runs: bool = True
+    runs: bool = True  # whether it has a part in runs, its module `run`
+    # field of the administrator's Config that is not 0 if a DAGMan that has read an old log wants
+    # it, whatever its DAG
     after_replay: str = ""
+    # field of the options of condor_dagman by which a person asks for it in a whole DAG;
+    # `of_option` of its `commands` puts it there
     option: str = ""
 
 

@@ -71,18 +71,14 @@ def is_start_of_post(line: OutLine, node: str) -> bool:
 
 
 class Plan(NamedTuple):
-    """A DAG that is to be followed, as its run begins with it.
+    """A DAG that is to be followed, as its run begins with it."""
 
-    Attributes:
-        dag: the graph, with the progress of the rescue file that the run began with, and without
-            what was not chosen; the engine adds to it what the run has added.
-        given: what features begin with, by their names.
-        is_on_hold: whether a node's proc, submitted at that time, is on hold from then on, of which
-            the log has no event.
-    """
-
+    # the graph, with the progress of the rescue file that the run began with, and without what was
+    # not chosen; the engine adds to it what the run has added
     dag: Dag
-    given: Mapping[str, Any] = NOTHING
+    given: Mapping[str, Any] = NOTHING  # what features begin with, by their names
+    # whether a node's proc, submitted at that time, is on hold from then on, of which the log has
+    # no event
     is_on_hold: Callable[[int, int, float], bool] | None = None
 
     @property
@@ -108,14 +104,11 @@ class _Followed(NamedTuple):
 class _Early(NamedTuple):
     """A line of `.dagman.out`, which has whole seconds, that follows from an event of its second
     which has not been read.
-
-    Attributes:
-        line: the line.
-        take: takes it if its node has come so far; given the line, the node, and whether the line's
-            second is over.
     """
 
-    line: OutLine
+    line: OutLine  # the line
+    # takes it if its node has come so far; given the line, the node, and whether the line's second
+    # is over
     take: Callable[[OutLine, int, bool], bool]
 
 
@@ -125,17 +118,11 @@ class Follower:
     Args:
         read_plan: gives the DAG as the run that begins now begins with it; it is asked again when
             another run begins, which may have another rescue file.
-
-    Attributes:
-        run: is kept up to date; another one as soon as another run begins.
-        wanted: whether events are told, see `hear`.
-        late: of what `take` has returned last, what an early line has told: by its index, the
-            offset behind that line.
     """
 
     def __init__(self, read_plan: Callable[[], Plan] = unknown_plan) -> None:
-        self.run = Run()
-        self.wanted = True
+        self.run = Run()  # is kept up to date; another one as soon as another run begins
+        self.wanted = True  # whether events are told, see `hear`
         self._read_plan = read_plan
         self._events: list[DagEvent] = []
         self._total = 0
@@ -144,6 +131,8 @@ class Follower:
         self._early: dict[int, list[_Early]] = {}  # by their nodes
         self._early_since = 0.0  # time of the oldest
         self._failed_unlogged: set[int] = set()
+        # of what `take` has returned last, what an early line has told: by its index, the offset
+        # behind that line
         self.late: dict[int, int] = {}
         self._in_list, self._listed = False, ""  # of failed nodes, and the last of it
         self._is_ours = False  # whether the nodes log has records of our DAGMan

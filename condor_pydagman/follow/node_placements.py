@@ -14,23 +14,21 @@ class NodePlacements:
         done, skipped, failed: placements that ended so; those skipped were there already.
         retried: attempts that were followed by another.
         moved: bytes.
-        seconds: that placements took, added up, though some ran side by side.
-        begun, ended: of the first and the last, seconds since the epoch.
-        ways: by which ways, without repetition.
-        reasons: why the last attempts failed, newest last.
     """
 
     MAX_REASONS = 3
 
     def __init__(self) -> None:
         self.done = self.skipped = self.failed = self.retried = self.moved = 0
+        # that placements took, added up, though some ran side by side
         self.seconds = self.begun = self.ended = 0.0
-        self.ways: list[str] = []
-        self.reasons: list[str] = []
+        self.ways: list[str] = []  # by which ways, without repetition
+        self.reasons: list[str] = []  # why the last attempts failed, newest last
 
     def add(self, event: PlacementEvent, time: float) -> None:
         """One more attempt at a placement, which ended then."""
         begun = time - event.seconds
+        # of the first and the last, seconds since the epoch
         self.begun = min(self.begun, begun) if self.begun else begun
         self.ended = max(self.ended, time)
         self.moved += event.moved

@@ -37,14 +37,12 @@ _FIELDS = len(LogEvent._fields)
 class NodesLogEvent(LogEvent):
     """A LogEvent that has its text with it.  Of the end of a job or script without a result, which
     the engine must not be given, the value is None.
-
-    Attributes:
-        said: all behind the time; '' of an event that is made of another one.
-        end: offset behind it in the log, bytes.
     """
 
     __slots__ = ()
+    # all behind the time; '' of an event that is made of another one
     said: str = property(itemgetter(_FIELDS))  # type: ignore[assignment]
+    # offset behind it in the log, bytes
     end: int = property(itemgetter(_FIELDS + 1))  # type: ignore[assignment]
 
     def _replace(self, **changes: Any) -> NodesLogEvent:

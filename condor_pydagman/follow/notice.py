@@ -68,19 +68,12 @@ class Weight(IntEnum):
 
 
 class Evidence(NamedTuple):
-    """Where a notice is from.
+    """Where a notice is from."""
 
-    Attributes:
-        source: a file, perhaps with a line (`x.dag:7`), an attribute of an ad, a log.
-        text: what it says.
-        time: when that happened, seconds since the epoch; 0.0 if that does not matter.
-        lines: an excerpt of it.
-    """
-
-    source: str
-    text: str = ""
-    time: float = 0.0
-    lines: tuple[str, ...] = ()
+    source: str  # a file, perhaps with a line (`x.dag:7`), an attribute of an ad, a log
+    text: str = ""  # what it says
+    time: float = 0.0  # when that happened, seconds since the epoch; 0.0 if that does not matter
+    lines: tuple[str, ...] = ()  # an excerpt of it
 
     def to_json(self) -> dict[str, Any]:
         """As an object for JSON, without what is empty."""
@@ -88,33 +81,21 @@ class Evidence(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """One thing that keeps a DAG from going on, or has made it fail, or is worth knowing.
+    """One thing that keeps a DAG from going on, or has made it fail, or is worth knowing."""
 
-    Attributes:
-        cause: one of CAUSES.
-        weight: how much it matters.
-        sentence: what it is, for people.
-        nodes: the nodes that it is about, by their full names.
-        evidence: what says so.
-        advice: what can be done, a sentence or command each.
-        inner: explanations (`explain.explanation.Explanation`) of the sub-DAGs that it is about.
-        since: when that began, seconds since the epoch; 0.0 if nobody knows.
-        command: what does something about it, for a shell or a button; '' if nothing does.
-        button: the command of steering that does the same, to these nodes if it is one for nodes.
-        awaited: what has to happen before that goes on, in words; '' if it goes on.
-    """
-
-    cause: str
-    weight: Weight
-    sentence: str
-    nodes: tuple[str, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
-    advice: tuple[str, ...] = ()
+    cause: str  # one of CAUSES
+    weight: Weight  # how much it matters
+    sentence: str  # what it is, for people
+    nodes: tuple[str, ...] = ()  # the nodes that it is about, by their full names
+    evidence: tuple[Evidence, ...] = ()  # what says so
+    advice: tuple[str, ...] = ()  # what can be done, a sentence or command each
+    # explanations (`explain.explanation.Explanation`) of the sub-DAGs that it is about
     inner: tuple[Any, ...] = ()
-    since: float = 0.0
-    command: str = ""
+    since: float = 0.0  # when that began, seconds since the epoch; 0.0 if nobody knows
+    command: str = ""  # what does something about it, for a shell or a button; '' if nothing does
+    # the command of steering that does the same, to these nodes if it is one for nodes
     button: str = ""
-    awaited: str = ""
+    awaited: str = ""  # what has to happen before that goes on, in words; '' if it goes on
 
     @property
     def brief(self) -> str:

@@ -53,60 +53,40 @@ class Failure(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """What a picture of a DAG says.
+    """What a picture of a DAG says."""
 
-    Attributes:
-        dag: its file.
-        state: what it is about (`monitor.found_state.DagState`), in words.
-        note: more about that, '' if there is nothing to say: why DAGMan is held.
-        cluster: of DAGMan's job, 0 if not known.
-        begun, ended, now: seconds since the epoch; `ended` 0.0 while it runs.
-        exit_code: condor_dagman's, None while it runs.
-        counts: nodes by `shown_states.COUNTED`, and their `total`.
-        counted: when, seconds since the epoch; counts of DAGMan's own may be older than `now`.
-        per_second: nodes done in a second, lately; 0.0 if that is not known.
-        remaining_s: estimated seconds until the end of all but held nodes; None if there is no
-            estimate, as while a feature may add more.
-        stalled_s: how long no node was done, if that is long; 0.0 otherwise.
-        waits_for: what has to happen before anything goes on, as the notices say; empty if
-            something does.
-        longest: nodes whose jobs have run longest, that first.
-        held: held jobs by their reasons, the most frequent first.
-        failures: the last nodes that have failed, the newest first.
-        throttles: what the notices say of those that hold nodes back.
-        subdags: of the nodes that are DAGs and in the queue.
-        placements: of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons;
-            empty if there are none.
-        of_features: what features have to show, by names of fields.
-        retrying: how many of the nodes that are ready wait for the delay of their retry.
-        notices: what there is to say of it, the most important first (`notices.collect`).
-        not_run: how many of the nodes that are done have not run to their end, by their states.
-    """
-
-    dag: str
-    state: str
-    note: str
-    cluster: int
+    dag: str  # its file
+    state: str  # what it is about (`monitor.found_state.DagState`), in words
+    note: str  # more about that, '' if there is nothing to say: why DAGMan is held
+    cluster: int  # of DAGMan's job, 0 if not known
+    # seconds since the epoch; `ended` 0.0 while it runs
     begun: float
     ended: float
     now: float
-    exit_code: int | None
-    counts: Mapping[str, int]
-    counted: float
-    per_second: float = 0.0
+    exit_code: int | None  # condor_dagman's, None while it runs
+    counts: Mapping[str, int]  # nodes by `shown_states.COUNTED`, and their `total`
+    counted: float  # when, seconds since the epoch; counts of DAGMan's own may be older than `now`
+    per_second: float = 0.0  # nodes done in a second, lately; 0.0 if that is not known
+    # estimated seconds until the end of all but held nodes; None if there is no estimate, as while
+    # a feature may add more
     remaining_s: float | None = None
-    stalled_s: float = 0.0
-    longest: Sequence[Running] = ()
-    held: Sequence[HeldGroup] = ()
-    failures: Sequence[Failure] = ()
-    throttles: Sequence[str] = ()
-    subdags: Sequence[Any] = ()
+    stalled_s: float = 0.0  # how long no node was done, if that is long; 0.0 otherwise
+    longest: Sequence[Running] = ()  # nodes whose jobs have run longest, that first
+    held: Sequence[HeldGroup] = ()  # held jobs by their reasons, the most frequent first
+    failures: Sequence[Failure] = ()  # the last nodes that have failed, the newest first
+    throttles: Sequence[str] = ()  # what the notices say of those that hold nodes back
+    subdags: Sequence[Any] = ()  # of the nodes that are DAGs and in the queue
+    # of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons; empty if there
+    # are none
     placements: Mapping[str, Any] = {}
-    of_features: Mapping[str, Any] = {}
+    of_features: Mapping[str, Any] = {}  # what features have to show, by names of fields
+    # how many of the nodes that are done have not run to their end, by their states
     not_run: Mapping[str, int] = {}
+    # what has to happen before anything goes on, as the notices say; empty if something does
     waits_for: Sequence[str] = ()
+    # what there is to say of it, the most important first (`notices.collect`)
     notices: Sequence[Notice] = ()
-    retrying: int = 0
+    retrying: int = 0  # how many of the nodes that are ready wait for the delay of their retry
 
     def with_notices(self, notices: Sequence[Notice], *, moves: bool = True) -> Overview:
         """With what there is to say of the DAG; `moves`: whether anything of it goes on."""
@@ -137,19 +117,14 @@ def _notice_as_json(notice: Notice) -> dict[str, Any]:
 
 
 class Dagman(NamedTuple):
-    """What is known of the DAGMan of a run.
+    """What is known of the DAGMan of a run."""
 
-    Attributes:
-        state, note, cluster: see `Overview`.
-        ad: of its job, {} if it is not at hand.
-        running: whether it runs.
-    """
-
+    # see `Overview`
     state: str
     note: str = ""
     cluster: int = 0
-    ad: Mapping[str, Any] = {}
-    running: bool = True
+    ad: Mapping[str, Any] = {}  # of its job, {} if it is not at hand
+    running: bool = True  # whether it runs
 
 
 def overview(

@@ -39,14 +39,10 @@ CUT_OFF = "its jobs had not ended when DAGMan did"
 
 
 class PastRuns:
-    """Takes in the lines of `.dagman.out`, in order.
-
-    Attributes:
-        runs: oldest first.
-    """
+    """Takes in the lines of `.dagman.out`, in order."""
 
     def __init__(self) -> None:
-        self.runs: list[Run] = []
+        self.runs: list[Run] = []  # oldest first
         self._started: Start | None = None  # a DAGMan that has not said yet what run it is about
         self._rescue = ""
         self._jobs: dict[_Job, Attempt] = {}

@@ -307,9 +307,6 @@ class NodeRun:
 class Carrier(NodeRun):
     """A job of HTCondor's that is no node's own, and carries several (BUNDLE): like a node of the
     name that it has in the queue, but in no count of nodes.
-
-    Attributes:
-        nodes: names of those that it has been given.
     """
 
     __slots__ = ("nodes",)
@@ -317,7 +314,7 @@ class Carrier(NodeRun):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.attempts = (Attempt(0),)
-        self.nodes: list[str] = []
+        self.nodes: list[str] = []  # names of those that it has been given
 
     @property
     def job(self) -> Attempt:
@@ -326,17 +323,11 @@ class Carrier(NodeRun):
 
 
 class Start(NamedTuple):
-    """DAGMan was started.
+    """DAGMan was started."""
 
-    Attributes:
-        time: when.
-        recovering: whether it took up an interrupted run.
-        version: of the program, as the log has it.
-    """
-
-    time: float
-    recovering: bool = False
-    version: str = ""
+    time: float  # when
+    recovering: bool = False  # whether it took up an interrupted run
+    version: str = ""  # of the program, as the log has it
 
 
 class Halted(NamedTuple):
@@ -519,37 +510,24 @@ TOGETHER_S = 60.0  # what is done alike within that is one
 
 
 class Intervention(NamedTuple):
-    """Something was done, perhaps to several nodes one after the other.
+    """Something was done, perhaps to several nodes one after the other."""
 
-    Attributes:
-        time, last: when first, and when last.
-        by: who or what has done it; '' if nobody knows.
-        what: the command, or what was done, in words.
-        why: what was said about it; '' if nothing was.
-        nodes: names of the first that it was done to.
-        times: how often it was done: of what is done to nodes, to how many.
-    """
-
+    # when first, and when last
     time: float
     last: float
-    by: str
-    what: str
-    why: str = ""
-    nodes: tuple[str, ...] = ()
-    times: int = 1
+    by: str  # who or what has done it; '' if nobody knows
+    what: str  # the command, or what was done, in words
+    why: str = ""  # what was said about it; '' if nothing was
+    nodes: tuple[str, ...] = ()  # names of the first that it was done to
+    times: int = 1  # how often it was done: of what is done to nodes, to how many
 
 
 class Interventions:
-    """Those of a run, in the order of the log; what is done alike soon after each other is one.
-
-    Attributes:
-        kept: the first MAX_KEPT.
-        more: how many there are beside those.
-    """
+    """Those of a run, in the order of the log; what is done alike soon after each other is one."""
 
     def __init__(self) -> None:
-        self.kept: list[Intervention] = []
-        self.more = 0
+        self.kept: list[Intervention] = []  # the first MAX_KEPT
+        self.more = 0  # how many there are beside those
 
     def add(self, time: float, by: str, what: str, why: str = "", node: str = "") -> None:
         """Something was done, to a node if there is one."""

@@ -46,30 +46,18 @@ class Paint(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes:
-        key: its name in JSON, in the addresses of the page and in style sheets.
-        word: what people read.
-        meaning: of the word, in a few words.
-        status: the published state that it belongs to.
-        counted: the key under which `watch --json` and bars of few states count it.
-        mark: a character that tells it without colours.
-        ascii_mark: the same where there is only ASCII.
-        terminal: its style in a terminal, as the package rich has it.
-        sign: a path in a square of 12, drawn as lines; one that ends in Z is filled too.
-    """
-
-    key: str
-    word: str
-    meaning: str
-    status: NodeStatus
-    counted: str
-    mark: str
-    ascii_mark: str
-    terminal: str
+    key: str  # its name in JSON, in the addresses of the page and in style sheets
+    word: str  # what people read
+    meaning: str  # of the word, in a few words
+    status: NodeStatus  # the published state that it belongs to
+    counted: str  # the key under which `watch --json` and bars of few states count it
+    mark: str  # a character that tells it without colours
+    ascii_mark: str  # the same where there is only ASCII
+    terminal: str  # its style in a terminal, as the package rich has it
     paint: Paint
-    sign: str
+    sign: str  # a path in a square of 12, drawn as lines; one that ends in Z is filled too
 
 
 _CIRCLE = "M6 1.6A4.4 4.4 0 1 0 6.01 1.6"

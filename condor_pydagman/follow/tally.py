@@ -28,15 +28,10 @@ _DONE = bytes(state == State.DONE for state in range(256))
 
 
 class Taken(NamedTuple):
-    """Places that nodes in the queue take, as the engine counts them: several may share one.
+    """Places that nodes in the queue take, as the engine counts them: several may share one."""
 
-    Attributes:
-        jobs: of -MaxJobs.
-        categories: of those with a limit, by their names; 0 for others.
-    """
-
-    jobs: int
-    categories: Mapping[str, int]
+    jobs: int  # of -MaxJobs
+    categories: Mapping[str, int]  # of those with a limit, by their names; 0 for others
 
 
 class Tally:
@@ -45,15 +40,12 @@ class Tally:
     Args:
         run: how it stands.
         engine: the same, as the engine has it; None if nothing is known of the DAG.
-
-    Attributes:
-        run: as given.
-        dag: the DAG, None if it is not at hand.
     """
 
     def __init__(self, run: Run, engine: Engine | None = None) -> None:
-        self.run = run
+        self.run = run  # as given
         self._engine = engine
+        # the DAG, None if it is not at hand
         self.dag: Dag | None = engine.run.dag if engine is not None else None
 
     def report(self) -> Report | None:

@@ -22,13 +22,9 @@ from condor_pydagman.vocabulary import JournalRecord
 
 
 class Tracker(Protocol):
-    """What is done with it (`follow.history.History`).
+    """What is done with it (`follow.history.History`)."""
 
-    Attributes:
-        run: is kept up to date.
-    """
-
-    run: Run
+    run: Run  # is kept up to date
 
     def say(self, event: DagEvent) -> None:
         """Send an event of the whole DAG."""

@@ -29,28 +29,20 @@ IN_THE_SUBMITTED_FILE = "put it into the DAG file that is submitted"
 
 
 class Applied(NamedTuple):
-    """How a command of a feature is applied.
+    """How a command of a feature is applied."""
 
-    Attributes:
-        command: its class.
-        apply: puts it into the Dag; gets the text of its `file` as well, if it names one.
-        refused: what to do where a piece has it, which can't be added to a DAG that runs; '' if it
-            can.
-        refuse: refuses a line that a piece can't have, if it can have others; raises
-            ProcessingError.
-        of_new: the words for it, if a piece can say it of its own nodes only.
-        of_job: gives it as a job may add it without TRUSTED, or refuses it; None: no job may.
-        says_done: whether it says that its node is done.
-        file: its field that may name a file, no DAG file, that belongs to it; '' if none does.
-    """
-
-    command: type
+    command: type  # its class
+    # puts it into the Dag; gets the text of its `file` as well, if it names one
     apply: Callable[..., None]
+    # what to do where a piece has it, which can't be added to a DAG that runs; '' if it can
     refused: str = ""
+    # refuses a line that a piece can't have, if it can have others; raises ProcessingError
     refuse: Callable[[Any], None] | None = None
-    of_new: str = ""
+    of_new: str = ""  # the words for it, if a piece can say it of its own nodes only
+    # gives it as a job may add it without TRUSTED, or refuses it; None: no job may
     of_job: Callable[[Any], Command] | None = None
-    says_done: bool = False
+    says_done: bool = False  # whether it says that its node is done
+    # its field that may name a file, no DAG file, that belongs to it; '' if none does
     file: str = ""
 
 

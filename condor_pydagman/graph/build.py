@@ -236,26 +236,19 @@ def performed(files: Files) -> Iterator[None]:
 
 
 class _Progress(NamedTuple):
-    """What the first reading of a file tells the second.
+    """What the first reading of a file tells the second."""
 
-    Attributes:
-        taken: each sequence of simple lines: number of the first line, of lines, of characters, and
-            the kinds that are not applied yet.
-        blocked: kinds of lines of which some are not applied yet.
-    """
-
+    # each sequence of simple lines: number of the first line, of lines, of characters, and the
+    # kinds that are not applied yet
     taken: deque[tuple[int, int, int, tuple[str, ...]]]
-    blocked: set[str]
+    blocked: set[str]  # kinds of lines of which some are not applied yet
 
 
 class DagReader:
-    """Reads DAG files and applies their commands.
-
-    Attributes:
-        errors: what is wrong; the policy decides what is read in spite of it.
-    """
+    """Reads DAG files and applies their commands."""
 
     def __init__(self, building: Building, read_text: ReadText, *, in_bulk: bool = True) -> None:
+        # what is wrong; the policy decides what is read in spite of it
         self.errors = building.errors
         self._building = building
         self._read_text = read_text

@@ -62,50 +62,36 @@ _T = TypeVar("_T")
 
 
 class BuildOptions(NamedTuple):
-    """How DAG files become a Dag; most fields are knobs of the same name in `config`.
-
-    Attributes:
-        priority: added to the priority of every node (-Priority, DAGMAN_DEFAULT_PRIORITY).
-        use_dag_dir: every node runs in the directory of its DAG file (-usedagdir).
-        strict: DAGMAN_USE_STRICT, 0 to 3: which warnings are fatal.
-        cwd: DAGMan's working directory; what directories that -usedagdir gives to nodes are joined
-            to, '' leaves them relative.
-    """
+    """How DAG files become a Dag; most fields are knobs of the same name in `config`."""
 
     use_join_nodes: bool = True
     munge_node_names: bool = True
     allow_any_node_name_characters: bool = False
     default_append_vars: bool = False
-    use_dag_dir: bool = False
-    priority: int = 0
-    strict: int = 1
+    use_dag_dir: bool = False  # every node runs in the directory of its DAG file (-usedagdir)
+    priority: int = 0  # added to the priority of every node (-Priority, DAGMAN_DEFAULT_PRIORITY)
+    strict: int = 1  # DAGMAN_USE_STRICT, 0 to 3: which warnings are fatal
+    # DAGMan's working directory; what directories that -usedagdir gives to nodes are joined to, ''
+    # leaves them relative
     cwd: str = ""
 
 
 class Building:
-    """A Dag under construction.
-
-    Attributes:
-        dag: the Dag.
-        options: how it is built.
-        errors: what is wrong so far, and what becomes of it.
-        scope: the file that the next command is of.
-        file: name of that file, as default names of save points need it.
-        special: the FINAL, PROVISIONER and SERVICE nodes.
-        of_features: what features keep while files are read, by their names.
-        has_splices: whether any SPLICE has been read: `+` in a name means something then.
-        has_parents, has_children: by node, as of the last `mark_ends`.
-    """
+    """A Dag under construction."""
 
     def __init__(self, dag: Dag, options: BuildOptions, errors: Errors | None = None) -> None:
-        self.dag = dag
-        self.options = options
+        self.dag = dag  # the Dag
+        self.options = options  # how it is built
+        # what is wrong so far, and what becomes of it
         self.errors = Errors() if errors is None else errors
-        self.scope = Scope()
-        self.file = ""
-        self.special: set[int] = set()
+        self.scope = Scope()  # the file that the next command is of
+        self.file = ""  # name of that file, as default names of save points need it
+        self.special: set[int] = set()  # the FINAL, PROVISIONER and SERVICE nodes
+        # what features keep while files are read, by their names
         self.of_features: dict[str, Any] = {}
+        # whether any SPLICE has been read: `+` in a name means something then
         self.has_splices = False
+        # by node, as of the last `mark_ends`
         self.has_parents = bytearray()
         self.has_children = bytearray()
         self._marked_edges = 0

@@ -30,21 +30,16 @@ from condor_pydagman.named_tuple import NamedTuple
 
 
 class MoreRows(NamedTuple):
-    """What is to be added to rows, numbered as it is to be there.
+    """What is to be added to rows, numbered as it is to be there."""
 
-    Attributes:
-        firsts, values: of nodes behind the others; the first of `firsts` is where the last row ends
-            now.
-        junction_firsts, junction_values: the same of junctions.
-        marks: those of `values`; None if nothing is marked.
-        longer: vertices that have a row, what is put behind it, and the marks of that.
-    """
-
+    # of nodes behind the others; the first of `firsts` is where the last row ends now
     firsts: array[int]
     values: array[int]
+    # the same of junctions
     junction_firsts: array[int]
     junction_values: array[int]
-    marks: bytearray | None
+    marks: bytearray | None  # those of `values`; None if nothing is marked
+    # vertices that have a row, what is put behind it, and the marks of that
     longer: list[tuple[int, array[int], Sequence[int]]]
 
 
@@ -299,31 +294,23 @@ def _firsts(keys: array[int], vertices: int) -> array[int]:
 
 
 class FlatEdges(NamedTuple):
-    """All edges in arrays; junctions are numbered after the nodes.
+    """All edges in arrays; junctions are numbered after the nodes."""
 
-    Attributes:
-        first_child: where the children of each vertex begin in `children`; one more at the end.
-        first_parent: the same of `parents`.
-        weak: 1 for each of `children` that is a weak one; empty if none is.
-    """
-
+    # where the children of each vertex begin in `children`; one more at the end
     first_child: array[int]
     children: array[int]
-    first_parent: array[int]
+    first_parent: array[int]  # the same of `parents`
     parents: array[int]
-    weak: bytearray
+    weak: bytearray  # 1 for each of `children` that is a weak one; empty if none is
 
 
 class MoreEdges(NamedTuple):
-    """Edges that are to be added to others, numbered as they are to be there.
+    """Edges that are to be added to others, numbered as they are to be there."""
 
-    Attributes:
-        after, before: the rows of children, and of parents.
-        nodes, junctions: how many there are to be behind those that are there.
-    """
-
+    # the rows of children, and of parents
     after: MoreRows
     before: MoreRows
+    # how many there are to be behind those that are there
     nodes: int
     junctions: int
 

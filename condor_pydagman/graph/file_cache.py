@@ -20,16 +20,12 @@ Key = tuple[str, str, bool]
 
 
 class FileCache:
-    """Readers of files, by path, by name in messages, and by whether it is the second reading.
-
-    Attributes:
-        room: lines that may still be kept.
-    """
+    """Readers of files, by path, by name in messages, and by whether it is the second reading."""
 
     def __init__(self) -> None:
         self._seen: set[Key] = set()
         self._kept: dict[Key, _Kept] = {}
-        self.room = MAX_LINES
+        self.room = MAX_LINES  # lines that may still be kept
 
     def reader(
         self, key: Key, reading: Reading, make: Callable[[], CommandReader]

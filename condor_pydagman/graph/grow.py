@@ -24,49 +24,30 @@ from condor_pydagman.named_tuple import NamedTuple
 
 
 class Growth(NamedTuple):
-    """What a Dag has got.
+    """What a Dag has got."""
 
-    Attributes:
-        nodes: the new nodes; their numbers follow those that were there.
-        waiting: how many predecessors each new node has.
-        junctions_waiting: the same of the new junctions.
-        behind: nodes that were there, each with its new successors, and 1 for each that is weak.
-        before: nodes that were there, each with the number of its new predecessors.
-        decided: new nodes whose turn is decided by more than that their parents are done.
-        roots: the other new nodes without predecessors.
-        done: the new nodes that are done before the start.
-    """
-
-    nodes: range
-    waiting: Sequence[int]
-    junctions_waiting: Sequence[int]
+    nodes: range  # the new nodes; their numbers follow those that were there
+    waiting: Sequence[int]  # how many predecessors each new node has
+    junctions_waiting: Sequence[int]  # the same of the new junctions
+    # nodes that were there, each with its new successors, and 1 for each that is weak
     behind: Sequence[tuple[int, Sequence[int], Sequence[int]]]
+    # nodes that were there, each with the number of its new predecessors
     before: list[tuple[int, int]]
-    decided: list[int]
-    roots: list[int]
-    done: list[int]
+    decided: list[int]  # new nodes whose turn is decided by more than that their parents are done
+    roots: list[int]  # the other new nodes without predecessors
+    done: list[int]  # the new nodes that are done before the start
 
 
 class NumberedPiece(NamedTuple):
-    """A piece, and what of it depends on the numbers of its nodes, as these are to be in its Dag.
+    """A piece, and what of it depends on the numbers of its nodes, as these are to be in its Dag."""
 
-    Attributes:
-        piece: all else.
-        growth: what is told of it.
-        ids: by name of a node.
-        edges: all of them.
-        variables: those of its nodes.
-        by_node: the attributes of `BY_NODE` that are not empty.
-        features: what it holds of features.
-    """
-
-    piece: Dag
-    growth: Growth
-    ids: dict[str, int]
-    edges: MoreEdges
-    variables: MoreVariables
-    by_node: dict[str, dict[int, Any]]
-    features: dict[str, FeatureData]
+    piece: Dag  # all else
+    growth: Growth  # what is told of it
+    ids: dict[str, int]  # by name of a node
+    edges: MoreEdges  # all of them
+    variables: MoreVariables  # those of its nodes
+    by_node: dict[str, dict[int, Any]]  # the attributes of `BY_NODE` that are not empty
+    features: dict[str, FeatureData]  # what it holds of features
 
 
 def numbered(dag: Dag, piece: Dag, known: Sequence[int] = ()) -> Steps[NumberedPiece]:

@@ -489,14 +489,11 @@ class FeatureData:
 
     An attribute `lines_at` has places of lines, `file:line`; two that differ in nothing else are
     equal.
-
-    Attributes:
-        by_node: the names of attributes that are such dictionaries.
-        place: where its lines stand among those of other features: lower first, then in the order
-            of FEATURES; a node's below 0 before its CATEGORY.
     """
 
-    by_node: ClassVar[tuple[str, ...]] = ()
+    by_node: ClassVar[tuple[str, ...]] = ()  # the names of attributes that are such dictionaries
+    # where its lines stand among those of other features: lower first, then in the order of
+    # FEATURES; a node's below 0 before its CATEGORY
     place: ClassVar[int] = 0
 
     @classmethod

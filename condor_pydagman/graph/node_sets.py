@@ -40,14 +40,10 @@ def members(refuse: Check = _as_it_is) -> Any:
 
 
 class NodeSet(NamedTuple):
-    """The nodes that a line is about.
+    """The nodes that a line is about."""
 
-    Attributes:
-        category: full name of the category whose nodes they are, '' if it is not about one.
-        nodes: the nodes, in ascending order; None: those of the category, or all.
-    """
-
-    category: str = ""
+    category: str = ""  # full name of the category whose nodes they are, '' if it is not about one
+    # the nodes, in ascending order; None: those of the category, or all
     nodes: tuple[int, ...] | None = None
 
     def among(self, dag: Dag, nodes: Collection[int], kinds: Collection[int]) -> Iterable[int]:
@@ -77,19 +73,13 @@ class NodeSet(NamedTuple):
 
 
 class UsesOfDag(FeatureData):
-    """Lines of a DAG that are about sets of nodes, in their order.
+    """Lines of a DAG that are about sets of nodes, in their order."""
 
-    Attributes:
-        uses: named tuples; the first field is a name, and `of` a NodeSet.
-        word: the command word.
-        kinds: of nodes that they can be about.
-    """
-
-    word: ClassVar[str]
-    kinds: ClassVar[Collection[int]]
+    word: ClassVar[str]  # the command word
+    kinds: ClassVar[Collection[int]]  # of nodes that they can be about
 
     def __init__(self) -> None:
-        self.uses: list[Any] = []
+        self.uses: list[Any] = []  # named tuples; the first field is a name, and `of` a NodeSet
 
     def renumber(self, new: Sequence[int]) -> None:
         """As of `FeatureData`."""

@@ -16,11 +16,6 @@ class ProcessingError(DagFileError):
     """A command that is well formed but can't be applied, say because it names an unknown node.
 
     `str()` is stock DAGMan's first line, which has no place in it; a later one has.
-
-    Attributes:
-        also: a second line of stock DAGMan's, or ''.
-        prefix: what stock DAGMan puts before the message.
-        at: the word of the line that is wrong, or ''.
     """
 
     def __init__(
@@ -42,9 +37,9 @@ class ProcessingError(DagFileError):
             excerpt=(text, 0),
             hint=printable.message(hint),
         )
-        self.prefix = prefix
-        self.also = printable.message(also)
-        self.at = at
+        self.prefix = prefix  # what stock DAGMan puts before the message
+        self.also = printable.message(also)  # a second line of stock DAGMan's, or ''
+        self.at = at  # the word of the line that is wrong, or ''
 
     def __str__(self) -> str:
         return self.prefix + self.message
@@ -71,21 +66,15 @@ class Errors:
 
     This one is DAGMan's: any error refuses the DAG, and once a line that defines nodes is wrong,
     those that use them are only parsed, for errors of syntax.
-
-    Attributes:
-        kept: in the order in which stock DAGMan would meet them.
-        lost: how many more there were.
-        objections: those to the command that is being applied; their place is not known yet.
-        most: how many are kept.
-        reads_on: whether the valid rest of files with errors is wanted.
     """
 
-    most = MAX_ERRORS
-    reads_on = False
+    most = MAX_ERRORS  # how many are kept
+    reads_on = False  # whether the valid rest of files with errors is wanted
 
     def __init__(self) -> None:
-        self.kept: list[DagFileError] = []
-        self.lost = 0
+        self.kept: list[DagFileError] = []  # in the order in which stock DAGMan would meet them
+        self.lost = 0  # how many more there were
+        # those to the command that is being applied; their place is not known yet
         self.objections: list[ProcessingError] = []
 
     def __len__(self) -> int:
@@ -134,22 +123,17 @@ class Errors:
 
 
 class DagFileErrors(PydagmanError):
-    """Everything that is wrong with the DAG files.  `str()` is that of the first error.
-
-    Attributes:
-        errors: at least one, in the order in which stock DAGMan would meet them; one of a file that
-            several SPLICEs name is there once.
-        warnings: those given before.
-        lost: how many more errors there are.
-    """
+    """Everything that is wrong with the DAG files.  `str()` is that of the first error."""
 
     def __init__(
         self, errors: Sequence[DagFileError], warnings: Sequence[str] = (), lost: int = 0
     ) -> None:
         super().__init__(str(errors[0]))
+        # at least one, in the order in which stock DAGMan would meet them; one of a file that
+        # several SPLICEs name is there once
         self.errors = _without_repeats(errors)
-        self.warnings = list(warnings)
-        self.lost = lost
+        self.warnings = list(warnings)  # those given before
+        self.lost = lost  # how many more errors there are
 
     def only_of(self, file: str) -> DagFileErrors:
         """The same, with no word of other files, which may be private, but the line's number."""

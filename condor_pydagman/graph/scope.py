@@ -28,42 +28,31 @@ class NodeSet(Protocol):
 
 
 class Scope:
-    """The root, which all DAG files of the command line and their INCLUDEs share, or a splice.
-
-    Attributes:
-        name: of the splice as the file that names it calls it; `0.S` if munged; '' if root.
-        file: the splice's DAG file as that file calls it.
-        outer: the scope that names this one; None if root.
-        prefix: what the splice adds to its nodes' names: '' or `S+T+`.
-        munge: what the number of the DAG file adds before a name: '' or `0.`.
-        directory: what node directories in it are relative to; '' for DAGMan's own.
-        where: directory that names of files are relative to while it is read; '' as above.
-        splices: those not lifted yet, by name.
-        sets: nodes that have a name together, by this name.
-        pins: nodes by PIN_IN (False) or PIN_OUT (True) and number.
-        categories: those that CATEGORY commands name.
-        limits: MAXJOBS by category.
-        descriptions: submit descriptions by name.
-        initial: its nodes that had no parent at the end of the file that defines them.
-        terminal: its nodes that had no child then.
-    """
+    """The root, which all DAG files of the command line and their INCLUDEs share, or a splice."""
 
     def __init__(self, outer: Scope | None = None, name: str = "", file: str = "") -> None:
+        # of the splice as the file that names it calls it; `0.S` if munged; '' if root
         self.name = name
-        self.file = file
-        self.outer = outer
+        self.file = file  # the splice's DAG file as that file calls it
+        self.outer = outer  # the scope that names this one; None if root
+        # what the splice adds to its nodes' names: '' or `S+T+`
         self.prefix: str = f"{outer.prefix}{name}+" if outer else ""
+        # what the number of the DAG file adds before a name: '' or `0.`
         self.munge: str = outer.munge if outer else ""
+        # what node directories in it are relative to; '' for DAGMan's own
         self.directory: str = outer.directory if outer else ""
+        # directory that names of files are relative to while it is read; '' as above
         self.where: str = outer.where if outer else ""
-        self.splices: dict[str, Scope] = {}
-        self.sets: dict[str, NodeSet] = {}
+        self.splices: dict[str, Scope] = {}  # those not lifted yet, by name
+        self.sets: dict[str, NodeSet] = {}  # nodes that have a name together, by this name
+        # nodes by PIN_IN (False) or PIN_OUT (True) and number
         self.pins: dict[bool, dict[int, list[int]]] = {False: {}, True: {}}
-        self.categories: set[str] = set()
-        self.limits: dict[str, int] = {}
-        self.descriptions: dict[str, str] = {}
+        self.categories: set[str] = set()  # those that CATEGORY commands name
+        self.limits: dict[str, int] = {}  # MAXJOBS by category
+        self.descriptions: dict[str, str] = {}  # submit descriptions by name
+        # its nodes that had no parent at the end of the file that defines them
         self.initial: list[int] = []
-        self.terminal: list[int] = []
+        self.terminal: list[int] = []  # its nodes that had no child then
         self._pieces: list[Piece] = []
         self._noted = 0
         self._own: list[range] = []  # both in the order of their nodes

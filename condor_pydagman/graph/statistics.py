@@ -50,17 +50,14 @@ def _arcs_of_group(dag: Dag, junctions: tuple[int, ...], parents: list[int]) -> 
 
 
 class Shape(NamedTuple):
-    """How wide a DAG is at each depth, or what keeps it from being a DAG.
+    """How wide a DAG is at each depth, or what keeps it from being a DAG."""
 
-    Attributes:
-        widths: number of nodes at each depth, those without parents first.  As in the stock tool,
-            a node's depth is that of the way on which it is met first, when each node's children
-            are tried in the order of their definition; it need not be the longest way.
-        cycle: '', or the way from a node without parents to the first node that is met twice, or
-            the nodes that no such way leads to, in stock's words; then there are no widths.
-    """
-
+    # number of nodes at each depth, those without parents first.  As in the stock tool, a node's
+    # depth is that of the way on which it is met first, when each node's children are tried in the
+    # order of their definition; it need not be the longest way.
     widths: list[int]
+    # '', or the way from a node without parents to the first node that is met twice, or the nodes
+    # that no such way leads to, in stock's words; then there are no widths
     cycle: str = ""
 
 
@@ -84,16 +81,11 @@ def shape(dag: Dag) -> Shape:
 
 
 class _Walk:
-    """A walk from parents to children that enters each node once, in a DAG without junctions.
-
-    Attributes:
-        seen: by vertex, 1 on the way, 2 done.
-        widths: nodes met so far, by depth.
-    """
+    """A walk from parents to children that enters each node once, in a DAG without junctions."""
 
     def __init__(self, dag: Dag, first: array[int], children: array[int]) -> None:
-        self.seen = bytearray(len(dag))
-        self.widths: list[int] = []
+        self.seen = bytearray(len(dag))  # by vertex, 1 on the way, 2 done
+        self.widths: list[int] = []  # nodes met so far, by depth
         self._first, self._children = first, children
 
     def from_starts(self, starts: Sequence[int]) -> list[int]:
@@ -142,16 +134,11 @@ class _Walk:
 
 
 class _WalkOfJunctions:
-    """As `_Walk`, in a DAG with junctions.
-
-    Attributes:
-        seen: by vertex, 1 on the way, 2 done.
-        widths: nodes met so far, by depth.
-    """
+    """As `_Walk`, in a DAG with junctions."""
 
     def __init__(self, dag: Dag) -> None:
-        self.seen = bytearray(dag.vertex_count)
-        self.widths: list[int] = []
+        self.seen = bytearray(dag.vertex_count)  # by vertex, 1 on the way, 2 done
+        self.widths: list[int] = []  # nodes met so far, by depth
         self._dag = dag
 
     def from_starts(self, starts: Sequence[int]) -> list[int]:

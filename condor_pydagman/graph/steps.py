@@ -14,18 +14,13 @@ class Steps(NamedTuple):
     """What is left of a DAG to be run, nodes that are done left out.
 
     FINAL, PROVISIONER and SERVICE nodes have no place among parents and children, and no step.
-
-    Attributes:
-        widths: number of nodes of each step; a node's step is one behind the last of its parents'.
-        first: the nodes that can start at once, in the order of the DAG.
-        done: how many nodes are done.
-        of: the step of each node; that of one which is done has no meaning.
     """
 
+    # number of nodes of each step; a node's step is one behind the last of its parents'
     widths: list[int]
-    first: list[int]
-    done: int
-    of: Sequence[int] = ()
+    first: list[int]  # the nodes that can start at once, in the order of the DAG
+    done: int  # how many nodes are done
+    of: Sequence[int] = ()  # the step of each node; that of one which is done has no meaning
 
 
 def steps(dag: Dag) -> Steps:

@@ -42,14 +42,10 @@ _KEY = re.compile(rf" (\+?[A-Za-z_][A-Za-z0-9_]*=){_VALUE}")
 
 
 class Edges(NamedTuple):
-    """PARENT lines with as many children each.
+    """PARENT lines with as many children each."""
 
-    Attributes:
-        parents: the parent of each line.
-        children: the first child of each line, the second child of each, and so on.
-    """
-
-    parents: Sequence[str]
+    parents: Sequence[str]  # the parent of each line
+    # the first child of each line, the second child of each, and so on
     children: Sequence[Sequence[str]]
 
 
@@ -151,14 +147,7 @@ Columns = tuple[Sequence[str], Sequence[str]]
 
 
 class _Found:
-    """What is known of lines of one kind, in whichever form it was found.
-
-    Attributes:
-        lines: how many there are.
-        place: number of the first one in their text, from 0, and how many lines later the next one
-            is, and so on; None if that is not known.
-        numbers: of the lines, if they have been asked for.
-    """
+    """What is known of lines of one kind, in whichever form it was found."""
 
     __slots__ = ("_columns", "_edges", "_rows", "lines", "numbers", "place")
 
@@ -170,9 +159,11 @@ class _Found:
         columns: Columns | None = None,
         edges: Edges | None = None,
     ) -> None:
-        self.lines = lines
+        self.lines = lines  # how many there are
+        # number of the first one in their text, from 0, and how many lines later the next one is,
+        # and so on; None if that is not known
         self.place: tuple[int, int] | None = None
-        self.numbers: Sequence[int] | None = None
+        self.numbers: Sequence[int] | None = None  # of the lines, if they have been asked for
         self._rows = rows
         self._columns = columns
         self._edges = edges
@@ -213,19 +204,13 @@ def _uniform_edges(rows: Rows) -> Edges | None:
 
 
 class SimpleLines:
-    """Lines of simple forms that follow each other in a file.
-
-    Attributes:
-        line: number of the first one.
-        lines: how many there are.
-        text: the lines, each with a line feed before it, none after the last.
-    """
+    """Lines of simple forms that follow each other in a file."""
 
     def __init__(self, line: int, lines: int, text: str, found: dict[str, _Found]) -> None:
         """`found`: what is known of the lines of a kind; nothing of a kind that is not there."""
-        self.line = line
-        self.lines = lines
-        self.text = text
+        self.line = line  # number of the first one
+        self.lines = lines  # how many there are
+        self.text = text  # the lines, each with a line feed before it, none after the last
         self._found = found
 
     def columns(self, kind: str) -> Columns:

@@ -55,12 +55,7 @@ def first_mistake(expression: str) -> tuple[int, str] | None:
 
 
 class Expression(Part):
-    """A ClassAd expression at the end of a line, in which nothing is wrong for sure.
-
-    Attributes:
-        what: what messages call it, '' for the word that announces it.
-        most: its greatest length, in characters.
-    """
+    """A ClassAd expression at the end of a line, in which nothing is wrong for sure."""
 
     sample = "x == 1"
 
@@ -68,8 +63,8 @@ class Expression(Part):
         super().__init__(
             "ClassAd expression", shown or "<ClassAd expression>", take=text_to_the_end, put=str
         )
-        self.what = what
-        self.most = most
+        self.what = what  # what messages call it, '' for the word that announces it
+        self.most = most  # its greatest length, in characters
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
         """As of `Part`."""

@@ -18,32 +18,20 @@ from condor_pydagman.named_tuple import NamedTuple
 
 
 class CommandWord(NamedTuple):
-    """A command word of the language.
+    """A command word of the language."""
 
-    Attributes:
-        word: as messages show it: upper case, with underscores.
-        usage: the form of its line, as error messages show it.
-        summary: what the command does, in one line, for the manual page.
-        defines: whether it is applied before all commands that are not, so that the definition of a
-            node may follow its use.
-        inline: whether its line may open an inline submit description.
-        submit_only: whether it is applied by condor_submit_dag only.
-        called: the command word in error messages, if that is another one.
-        extension: whether stock DAGMan does not have it.
-        after: of a feature's word, the one that it stands behind in the manual.
-        in_rescue: whether it may stand in a rescue file.
-    """
-
-    word: str
-    usage: str
-    summary: str
+    word: str  # as messages show it: upper case, with underscores
+    usage: str  # the form of its line, as error messages show it
+    summary: str  # what the command does, in one line, for the manual page
+    # whether it is applied before all commands that are not, so that the definition of a node may
+    # follow its use
     defines: bool = False
-    inline: bool = False
-    submit_only: bool = False
-    called: str = ""
-    extension: bool = False
-    after: str = ""
-    in_rescue: bool = False
+    inline: bool = False  # whether its line may open an inline submit description
+    submit_only: bool = False  # whether it is applied by condor_submit_dag only
+    called: str = ""  # the command word in error messages, if that is another one
+    extension: bool = False  # whether stock DAGMan does not have it
+    after: str = ""  # of a feature's word, the one that it stands behind in the manual
+    in_rescue: bool = False  # whether it may stand in a rescue file
 
 
 _OPTIONS = "[DIR <directory>] [NOOP] [DONE]"

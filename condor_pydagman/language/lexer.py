@@ -38,18 +38,14 @@ def splits_plainly(text: str) -> bool:
 
 
 class Words:
-    """The words of one logical line, one after the other.
-
-    Attributes:
-        line: the line.
-        column: where the word read last began, from 0; the line's length at its end.
-        remarks: what was noticed of good words that look like a mistake.
-    """
+    """The words of one logical line, one after the other."""
 
     def __init__(self, line: str, position: int = 0, *, plain: bool = False) -> None:
         """`plain`: `splits_plainly` holds for the line."""
-        self.line = line
+        self.line = line  # the line
+        # where the word read last began, from 0; the line's length at its end
         self.column = position
+        # what was noticed of good words that look like a mistake
         self.remarks: list[str] | None = None
         self._position = position
         self._plain = plain
@@ -166,16 +162,7 @@ def first_word(line: str) -> str:
 
 
 class LineError(ValueError):
-    """A word of `words` is not what the command needs there.
-
-    Attributes:
-        message: stock DAGMan's, word for word.
-        line: the line.
-        column: of the wrong word, from 0; of the word read last unless said otherwise.
-        expected: the words of the language that could have stood there.
-        hint: what else a person should know.
-        usage: the example that is shown, '' for that of the command.
-    """
+    """A word of `words` is not what the command needs there."""
 
     def __init__(
         self,
@@ -186,12 +173,13 @@ class LineError(ValueError):
         column: int | None = None,
     ) -> None:
         super().__init__(message)
-        self.message = message
-        self.line = words.line
+        self.message = message  # stock DAGMan's, word for word
+        self.line = words.line  # the line
+        # of the wrong word, from 0; of the word read last unless said otherwise
         self.column = words.column if column is None else column
-        self.expected = expected
-        self.hint = hint
-        self.usage = ""
+        self.expected = expected  # the words of the language that could have stood there
+        self.hint = hint  # what else a person should know
+        self.usage = ""  # the example that is shown, '' for that of the command
 
 
 # How names, files and values are written in a line so that the lexer reads them as they are.

@@ -33,30 +33,22 @@ class Where(NamedTuple):
 
 
 class Lines:
-    """The lines of a text that comes in blocks, each but the last ending at a line's end.
-
-    Attributes:
-        number: number of the physical line read last, from 1; 0 before the first.
-        cut_off: where the command begins that the file's end cut off; 0 if there is none.
-        block: the block that the line read last ended in.
-        continued: whether the last command stood on several lines.
-        nul: where a block that has been begun holds a NUL character; None if there is none.
-        too_long: number of a line where there is no reading on, for it is part of a command longer
-            than MAX_COMMAND_LENGTH; else 0.
-        opening: the first physical line of the last command.
-    """
+    """The lines of a text that comes in blocks, each but the last ending at a line's end."""
 
     def __init__(
         self, blocks: Iterable[str], known: deque[tuple[int, int, int]] | None = None
     ) -> None:
         """`known`: the sequences of simple lines, if the same text has been read before."""
-        self.number = 0
-        self.cut_off = 0
-        self.block = ""
-        self.continued = False
+        self.number = 0  # number of the physical line read last, from 1; 0 before the first
+        self.cut_off = 0  # where the command begins that the file's end cut off; 0 if there is none
+        self.block = ""  # the block that the line read last ended in
+        self.continued = False  # whether the last command stood on several lines
+        # where a block that has been begun holds a NUL character; None if there is none
         self.nul: Where | None = None
+        # number of a line where there is no reading on, for it is part of a command longer than
+        # MAX_COMMAND_LENGTH; else 0
         self.too_long = 0
-        self.opening = ""
+        self.opening = ""  # the first physical line of the last command
         self._blocks = iter(blocks)
         self._position = 0
         self._known = known
@@ -211,14 +203,10 @@ def is_comment(line: str) -> bool:
 
 
 class _Joined:
-    """Very many short pieces joined, without a list of all of them.
-
-    Attributes:
-        length: of the text so far, and of the separator that follows it.
-    """
+    """Very many short pieces joined, without a list of all of them."""
 
     def __init__(self, separator: str) -> None:
-        self.length = 0
+        self.length = 0  # of the text so far, and of the separator that follows it
         self._separator = separator
         self._pieces: list[str] = []
         self._chunks: list[str] = []

@@ -54,20 +54,7 @@ class Parsed(NamedTuple):
 
 
 class Reading:
-    """How a file is to be read, and the errors found so far.
-
-    Attributes:
-        file: name of the file, for messages.
-        words: command words to read; lines of other commands of the language are skipped.
-        max_errors: of errors, and of warnings, no more than this are kept.
-        is_second_reading: what was reported of skipped lines at the first reading of the text is
-            not reported again.
-        allow_any_node_name_characters: see DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS.
-        errors: grows while the commands are read.
-        lost: number of errors found when `errors` was full.
-        warnings: of lines that are applied, but probably not as intended.
-        skipped: number of the first line that was skipped because of `words`; 0 if none was.
-    """
+    """How a file is to be read, and the errors found so far."""
 
     def __init__(
         self,
@@ -78,14 +65,19 @@ class Reading:
         allow_any_node_name_characters: bool = False,
         errors: list[DagFileError] | None = None,
     ) -> None:
-        self.file = file
+        self.file = file  # name of the file, for messages
+        # command words to read; lines of other commands of the language are skipped
         self.words = words
-        self.max_errors = max_errors
+        self.max_errors = max_errors  # of errors, and of warnings, no more than this are kept
+        # what was reported of skipped lines at the first reading of the text is not reported again
         self.is_second_reading = is_second_reading
+        # see DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS
         self.allow_any_node_name_characters = allow_any_node_name_characters
-        self.errors = [] if errors is None else errors
-        self.lost = 0
+        self.errors = [] if errors is None else errors  # grows while the commands are read
+        self.lost = 0  # number of errors found when `errors` was full
+        # of lines that are applied, but probably not as intended
         self.warnings: list[DagFileWarning] = []
+        # number of the first line that was skipped because of `words`; 0 if none was
         self.skipped = 0
 
     @property

@@ -67,31 +67,18 @@ def _as_it_is(word: str, words: Words) -> str:
 
 
 class Part:
-    """A value of a line: a word, unless a kind of part says otherwise.
+    """A value of a line: a word, unless a kind of part says otherwise."""
 
-    Attributes:
-        noun: what messages call it.
-        shown: how the form of the line shows it; '' for the name of its field.
-        default: its value if the line does not have it; NEEDED if the line must.
-        sample: what may stand there, for examples.
-        fields: the fields of a row that it gives.
-        width: how many fields it gives.
-        empty: a value of it that says nothing.
-        keywords: words that can begin it.
-        says_keyword: whether what it writes begins with the word that announces it.
-        has_more: whether it has any number of values.
-        again: gives the value from that of the first time and that of the second, if an option may
-            be there twice.
-    """
-
-    fields: tuple[str, ...] = ()
-    width = 1
-    empty: Any = ""
-    keywords: tuple[str, ...] = ()
-    says_keyword = False
-    has_more = False
+    fields: tuple[str, ...] = ()  # the fields of a row that it gives
+    width = 1  # how many fields it gives
+    empty: Any = ""  # a value of it that says nothing
+    keywords: tuple[str, ...] = ()  # words that can begin it
+    says_keyword = False  # whether what it writes begins with the word that announces it
+    has_more = False  # whether it has any number of values
+    # gives the value from that of the first time and that of the second, if an option may be there
+    # twice
     again: Callable[[Any, Any], Any] | None = None
-    sample = "x"
+    sample = "x"  # what may stand there, for examples
 
     def __init__(
         self,
@@ -104,10 +91,10 @@ class Part:
         put: Callable[[Any], str] = name_word,
     ) -> None:
         """`take` reads the word, `put` writes it."""
-        self.noun = noun
-        self.shown = shown
+        self.noun = noun  # what messages call it
+        self.shown = shown  # how the form of the line shows it; '' for the name of its field
         self.check = check
-        self.default = default
+        self.default = default  # its value if the line does not have it; NEEDED if the line must
         self.sample = sample or self.sample
         self.take = take
         self.put = put
@@ -375,12 +362,7 @@ class Variants(Part):
 
 
 class Option(Part):
-    """A part that a word announces; of those that follow each other, in any order.
-
-    Attributes:
-        keywords: the words, any of which announces it.
-        part: what follows.
-    """
+    """A part that a word announces; of those that follow each other, in any order."""
 
     def __init__(
         self,
@@ -389,10 +371,11 @@ class Option(Part):
         default: Any = NEEDED,
         again: Callable[[Any, Any], Any] | None = None,
     ) -> None:
+        # the words, any of which announces it
         self.keywords = (keywords,) if isinstance(keywords, str) else keywords
         sample = f"{self.keywords[0]} {part.sample}"
         super().__init__(part.noun, default=default, sample=sample)
-        self.part = part
+        self.part = part  # what follows
         self.again = again
         self.has_more = part.has_more
         self.width = part.width
@@ -472,20 +455,11 @@ def keyword(words: Words, known: Collection[str]) -> str:
 
 
 class Row:
-    """A command; to decorate its class with it makes it known.
+    """A command; to decorate its class with it makes it known."""
 
-    Attributes:
-        word: its word.
-        command: its class.
-        about: what the language says of it.
-        parts: of its line, in their order.
-        groups: the same, options that follow each other together.
-        example: a line with nothing that can be left out.
-    """
-
-    command: Any
-    parts: list[Part]
-    groups: list[list[Part]]
+    command: Any  # its class
+    parts: list[Part]  # of its line, in their order
+    groups: list[list[Part]]  # the same, options that follow each other together
 
     def __init__(
         self,
@@ -512,10 +486,11 @@ class Row:
             usage: the form of its line, if it is not what the parts say.
             example: a short line, if it is not what the parts say.
         """
-        self.word = word
-        self.example = example
+        self.word = word  # its word
+        self.example = example  # a line with nothing that can be left out
         self._options = options
         self._check = check
+        # what the language says of it
         self.about = CommandWord(
             word, usage, summary, extension=True, after=after, in_rescue=in_rescue
         )

@@ -66,23 +66,15 @@ KEYWORDS = submit_commands.ALL | frozenset(_OTHER_KEYWORDS.split())
 
 
 class SubmitText(NamedTuple):
-    """What a submit description says.
+    """What a submit description says."""
 
-    Attributes:
-        values: value of each key; keys in lower case, the last value of a key.
-        mentioned: lower-case names that stand anywhere inside `$(...)` or `$FUNCTION(...)`.
-        needed: names in `$(name)` without default, as they are written.
-        loops: lower-case names that the queue statement sets for each job.
-        plain: whether this is all that it says; else no claim can be made.
-        queue: arguments of the queue statement.
-    """
-
-    values: dict[str, str]
+    values: dict[str, str]  # value of each key; keys in lower case, the last value of a key
+    # lower-case names that stand anywhere inside `$(...)` or `$FUNCTION(...)`
     mentioned: frozenset[str]
-    needed: tuple[str, ...]
-    loops: frozenset[str]
-    plain: bool
-    queue: str = ""
+    needed: tuple[str, ...]  # names in `$(name)` without default, as they are written
+    loops: frozenset[str]  # lower-case names that the queue statement sets for each job
+    plain: bool  # whether this is all that it says; else no claim can be made
+    queue: str = ""  # arguments of the queue statement
 
 
 def parse(text: str) -> SubmitText:
@@ -256,21 +248,13 @@ _WITHOUT_HEADER = {"csv", "standard"}  # alone or between commas; `header csv` h
 
 
 class Items(NamedTuple):
-    """What a queue statement has items of.
+    """What a queue statement has items of."""
 
-    Attributes:
-        names: what stands before: the count, and the names of variables.
-        is_list: whether the items are lines, of a file or others.
-        has_header: whether their first line has the names of the variables instead.
-        slice: inside of its brackets; None without them.
-        source: the name of a file, a command with a `|`, patterns, or the items in parentheses.
-    """
-
-    names: str
-    is_list: bool
-    has_header: bool
-    slice: str | None
-    source: str
+    names: str  # what stands before: the count, and the names of variables
+    is_list: bool  # whether the items are lines, of a file or others
+    has_header: bool  # whether their first line has the names of the variables instead
+    slice: str | None  # inside of its brackets; None without them
+    source: str  # the name of a file, a command with a `|`, patterns, or the items in parentheses
 
     @property
     def file(self) -> str:

@@ -32,15 +32,10 @@ from condor_pydagman.named_tuple import NamedTuple
 
 
 class Argument(NamedTuple):
-    """How an argument is read from the words of a line, and written as one.
+    """How an argument is read from the words of a line, and written as one."""
 
-    Attributes:
-        read: raises LineError or QuotingError.
-        write: raises ValueError for a value that can't be written.
-    """
-
-    read: Callable[[Words], Any]
-    write: Callable[[Any], str]
+    read: Callable[[Words], Any]  # raises LineError or QuotingError
+    write: Callable[[Any], str]  # raises ValueError for a value that can't be written
 
 
 NODE = Argument(node_name, name_word)  # ALL_NODES included
@@ -93,18 +88,13 @@ class FixedLine(NamedTuple):
 
 
 class Syntax(NamedTuple):
-    """How the line of a command is read and written.
+    """How the line of a command is read and written."""
 
-    Attributes:
-        word: the command word, as in `language.keywords`.
-        command: class of the command.
-        read: reads the words after the command word; raises LineError or QuotingError.
-        write: gives a line that is read as the command, if there is one; raises ValueError.
-    """
-
-    word: str
-    command: type[Any]
+    word: str  # the command word, as in `language.keywords`
+    command: type[Any]  # class of the command
+    # reads the words after the command word; raises LineError or QuotingError
     read: Callable[[Words, Context], Command]
+    # gives a line that is read as the command, if there is one; raises ValueError
     write: Callable[[Any], str]
 
 

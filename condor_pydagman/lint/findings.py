@@ -29,21 +29,14 @@ class FileKind(Enum):
 
 
 class Reading(NamedTuple):
-    """What HTCondor's own readers make of a submit description.
+    """What HTCondor's own readers make of a submit description."""
 
-    Attributes:
-        problem: what they say against it; '' if nothing, or if it is not known.
-        common_input: the list of common input files of its first job; None if it has none.
-        warnings: of a description without a problem.
-        paths: initial directory and proxy of its jobs; '' if it has none.
-        unread: why it was not read, '' if it was.
-    """
-
-    problem: str = ""
+    problem: str = ""  # what they say against it; '' if nothing, or if it is not known
+    # the list of common input files of its first job; None if it has none
     common_input: str | None = None
-    warnings: Sequence[str] = ()
-    paths: Sequence[str] = ("", "")
-    unread: str = ""
+    warnings: Sequence[str] = ()  # of a description without a problem
+    paths: Sequence[str] = ("", "")  # initial directory and proxy of its jobs; '' if it has none
+    unread: str = ""  # why it was not read, '' if it was
 
 
 class World(Protocol):
@@ -365,39 +358,29 @@ CODES: dict[str, Code] = {
 
 
 class Finding(NamedTuple):
-    """One thing that was found.
-
-    Attributes:
-        file, line, column: where, lines and columns from 1; 0 or '' where that is not known.
-        text: the line there, or the part of it that is of interest.
-        caret: where in `text` that stands which is at `column`, from 1; 0 if unknown.
-        node: full name of the node, '' if it is about none.
-        words: the command word and names of the line that it is about, to look for its place.
-    """
+    """One thing that was found."""
 
     code: str
     severity: Severity
     message: str
     hint: str = ""
+    # where, lines and columns from 1; 0 or '' where that is not known
     file: str = ""
     line: int = 0
     column: int = 0
-    text: str = ""
-    caret: int = 0
-    node: str = ""
+    text: str = ""  # the line there, or the part of it that is of interest
+    caret: int = 0  # where in `text` that stands which is at `column`, from 1; 0 if unknown
+    node: str = ""  # full name of the node, '' if it is about none
+    # the command word and names of the line that it is about, to look for its place
     words: tuple[str, ...] = ()
 
 
 class Findings:
-    """All that was found; of each code the first MAX_KEPT are kept, and all are counted.
-
-    Attributes:
-        kept: in the order in which they came.
-        counts: how many there were of each code and severity.
-    """
+    """All that was found; of each code the first MAX_KEPT are kept, and all are counted."""
 
     def __init__(self) -> None:
-        self.kept: list[Finding] = []
+        self.kept: list[Finding] = []  # in the order in which they came
+        # how many there were of each code and severity
         self.counts: dict[tuple[str, Severity], int] = {}
         self._of_code: dict[str, int] = {}
 

@@ -27,21 +27,13 @@ _READER = "condor_pydagman.adapters.described_jobs:number_of_jobs"
 
 
 class JobCount(NamedTuple):
-    """The jobs of all nodes with one submit description.
+    """The jobs of all nodes with one submit description."""
 
-    Attributes:
-        name: of the submit file, relative to the working directory, or of the inline description.
-        nodes: how many nodes have it.
-        jobs: how many jobs these have together.
-        problem: what is wrong with the description, '' if nothing is.
-        uncounted: why the number is not known all the same, '' if it is.
-    """
-
-    name: str
-    nodes: int
-    jobs: int
-    problem: str = ""
-    uncounted: str = ""
+    name: str  # of the submit file, relative to the working directory, or of the inline description
+    nodes: int  # how many nodes have it
+    jobs: int  # how many jobs these have together
+    problem: str = ""  # what is wrong with the description, '' if nothing is
+    uncounted: str = ""  # why the number is not known all the same, '' if it is
 
 
 def count_jobs(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> list[JobCount]:

@@ -25,46 +25,32 @@ _READER = "condor_pydagman.adapters.described_jobs:commands"
 
 
 class JobCommand(NamedTuple):
-    """What a job runs.
+    """What a job runs."""
 
-    Attributes:
-        words: the program and its arguments; empty if a container's image says what it runs.
-        directory: its initial directory as the description has it, relative to that of the node.
-        input, output, error: files for standard input and so on; '' for none.
-        image: of its container; '' if it has none.
-    """
-
+    # the program and its arguments; empty if a container's image says what it runs
     words: Sequence[str]
+    # its initial directory as the description has it, relative to that of the node
     directory: str = ""
+    # files for standard input and so on; '' for none
     input: str = ""
     output: str = ""
     error: str = ""
-    image: str = ""
+    image: str = ""  # of its container; '' if it has none
 
 
 class NodeCommands(NamedTuple):
-    """What a node runs.
+    """What a node runs."""
 
-    Attributes:
-        node: its name.
-        kind: of the node.
-        directory: DIR of the node; '' for where the DAG is submitted.
-        description: the submit file, or the name of a description in the DAG file; the DAG file of
-            a SUBDAG node.
-        jobs: how many it has, 0 if that is not known or it has none.
-        commands: of the first MAX_JOBS of them; one if they are all the same.
-        scripts: words of its scripts; macros that get their values later are left as they are.
-        note: why the commands are not known, or what is run instead; '' otherwise.
-    """
-
-    node: str
-    kind: NodeKind
-    directory: str
+    node: str  # its name
+    kind: NodeKind  # of the node
+    directory: str  # DIR of the node; '' for where the DAG is submitted
+    # the submit file, or the name of a description in the DAG file; the DAG file of a SUBDAG node
     description: str
-    jobs: int
-    commands: Sequence[JobCommand]
+    jobs: int  # how many it has, 0 if that is not known or it has none
+    commands: Sequence[JobCommand]  # of the first MAX_JOBS of them; one if they are all the same
+    # words of its scripts; macros that get their values later are left as they are
     scripts: Mapping[ScriptKind, Sequence[str]]
-    note: str = ""
+    note: str = ""  # why the commands are not known, or what is run instead; '' otherwise
 
 
 def commands_of(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> Iterator[NodeCommands]:

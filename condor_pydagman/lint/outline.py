@@ -76,24 +76,16 @@ _Later = list[Union[Command, _Rows]]
 
 
 class Outline(NamedTuple):
-    """What was read.
+    """What was read."""
 
-    Attributes:
-        dag: names, kinds, flags and edges only; finished.
-        issues: what is wrong; the command is '' where an error is not about one.
-        lost: how many issues there are besides, of which there may be very many.
-        final, provisioner: names of such nodes, or ''.
-        splices: the stock tool's count, which it adds up anew at every INCLUDE.
-        unread: submit descriptions that were not read, and why.
-    """
-
-    dag: Dag
-    issues: list[DagFileError]
-    lost: int
+    dag: Dag  # names, kinds, flags and edges only; finished
+    issues: list[DagFileError]  # what is wrong; the command is '' where an error is not about one
+    lost: int  # how many issues there are besides, of which there may be very many
+    # names of such nodes, or ''
     final: str
     provisioner: str
-    splices: int
-    unread: Mapping[str, str]
+    splices: int  # the stock tool's count, which it adds up anew at every INCLUDE
+    unread: Mapping[str, str]  # submit descriptions that were not read, and why
 
 
 class _Issues(Errors):

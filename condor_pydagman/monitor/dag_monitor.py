@@ -49,14 +49,14 @@ class Position(NamedTuple):
     Attributes:
         log_mark, out_mark: which content of each file it is about; 0 if nothing has been read.
         log, out: offsets, bytes.
-        taken_from: JOB_LOG or OUT_LOG if of the next entry of that log some events, `taken` of
-            them, have come already; '' otherwise.
     """
 
     log_mark: int = 0
     log: int = 0
     out_mark: int = 0
     out: int = 0
+    # JOB_LOG or OUT_LOG if of the next entry of that log some events, `taken` of them, have come
+    # already; '' otherwise
     taken_from: str = ""
     taken: int = 0
 
@@ -104,9 +104,6 @@ class DagMonitor:
         tail_bytes: begin this many bytes before the ends of the logs, for DAGs whose logs are
             huge; `run` then has what happened since, and the counts that DAGMan wrote last.
 
-    Attributes:
-        more: whether the last `poll` left something in the logs, so that the next need not wait.
-
     Raises:
         UsageError: `since` is no id of an event.
     """
@@ -120,6 +117,7 @@ class DagMonitor:
         tail_bytes: int | None = None,
     ) -> None:
         self.found = found
+        # whether the last `poll` left something in the logs, so that the next need not wait
         self.more = False
         self._times = LocalTimes(logged_minute, time.localtime().tm_year)
         self._jobs = Source(
@@ -308,15 +306,13 @@ class AwaitedRun:
     """The run that `found` is about, in its `.dagman.out`.
 
     Attributes:
-        begun: whether the log had told of it at the last look.
-        begin: offset of its first line; 0 if there is none yet.
         refused: whether DAGMan ended before it could begin the run: the nodes log is that of the
             run before.
     """
 
     def __init__(self, found: FoundDag, times: LocalTimes) -> None:
-        self.begun = self.refused = False
-        self.begin = 0
+        self.begun = self.refused = False  # whether the log had told of it at the last look
+        self.begin = 0  # offset of its first line; 0 if there is none yet
         self._out, self._is_live = found.out, found.is_live
         self._submitted = int(found.submitted)
         self._times = times
@@ -375,10 +371,6 @@ class Source:
         file: the log.
         parse: the whole entries of a part of it, given its bytes and offset.
         time: where an entry stands among those of both logs.
-
-    Attributes:
-        taken: offset behind the last entry that was taken, of those on which ids of events rest.
-        mark: which content of the file `taken` is about, see `FollowedFile.mark`.
     """
 
     def __init__(
@@ -388,8 +380,9 @@ class Source:
         time: Callable[[Any], float],
     ) -> None:
         self.file = file
+        # offset behind the last entry that was taken, of those on which ids of events rest
         self.taken = 0
-        self.mark = 0
+        self.mark = 0  # which content of the file `taken` is about, see `FollowedFile.mark`
         self._parse = parse
         self._time = time
         self._waiting: deque[tuple[float, Entry]] = deque()

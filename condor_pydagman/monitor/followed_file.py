@@ -20,18 +20,13 @@ class FollowedFile:
     Args:
         path: of the file, which need not exist yet.
         ends: what an entry may end with.
-
-    Attributes:
-        offset: behind what has been read of it, whole entries; bytes.
-        more: whether there was more at the last read.
-        problem: why it can't be read, '' if it can.
     """
 
     def __init__(self, path: str, *ends: bytes) -> None:
         self.path = path
-        self.offset = 0
-        self.more = False
-        self.problem = ""
+        self.offset = 0  # behind what has been read of it, whole entries; bytes
+        self.more = False  # whether there was more at the last read
+        self.problem = ""  # why it can't be read, '' if it can
         self._ends = ends
         self._inode = 0  # of what was read last
 

@@ -44,37 +44,25 @@ _ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
 
 class FoundDag(NamedTuple):
-    """A DAG and its files.
+    """A DAG and its files."""
 
-    Attributes:
-        name: of its first DAG file, as the user has written it, or relative to here if it is below.
-        directory: in which condor_submit_dag was run; absolute.
-        options: DAGMan's command line; file names in it are relative to `directory`.
-        paths: names of the DAG's files, absolute.
-        out: path of `.dagman.out`.
-        nodes_log: path of the nodes log.
-        cluster: of DAGMan's job, 0 if it is not known.
-        ad: of DAGMan's job in the queue, or of the history if only its number was given; {} if the
-            schedd was not asked, or has none.
-        state: what the DAG is about.
-        exit_code: condor_dagman's, None while it runs or if it is not known.
-        submitted: when its job was submitted, seconds since the epoch, if it is in the queue: what
-            the files say of runs before is not about this one; 0.0 if that is not known.
-        schedd_problem: why the schedd could not be asked, '' otherwise.
-    """
-
+    # of its first DAG file, as the user has written it, or relative to here if it is below
     name: str
-    directory: str
-    options: DagmanOptions
-    paths: DagPaths
-    out: str
-    nodes_log: str
-    cluster: int = 0
+    directory: str  # in which condor_submit_dag was run; absolute
+    options: DagmanOptions  # DAGMan's command line; file names in it are relative to `directory`
+    paths: DagPaths  # names of the DAG's files, absolute
+    out: str  # path of `.dagman.out`
+    nodes_log: str  # path of the nodes log
+    cluster: int = 0  # of DAGMan's job, 0 if it is not known
+    # of DAGMan's job in the queue, or of the history if only its number was given; {} if the schedd
+    # was not asked, or has none
     ad: Mapping[str, Any] = {}
-    state: DagState = DagState.UNKNOWN
-    exit_code: int | None = None
+    state: DagState = DagState.UNKNOWN  # what the DAG is about
+    exit_code: int | None = None  # condor_dagman's, None while it runs or if it is not known
+    # when its job was submitted, seconds since the epoch, if it is in the queue: what the files say
+    # of runs before is not about this one; 0.0 if that is not known
     submitted: float = 0.0
-    schedd_problem: str = ""
+    schedd_problem: str = ""  # why the schedd could not be asked, '' otherwise
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -32,19 +32,13 @@ EXIT_ABORTED = 2  # condor_dagman(1): after condor_rm, and after errors that end
 
 
 class StateOfFiles(NamedTuple):
-    """What the files beside a DAG say.
+    """What the files beside a DAG say."""
 
-    Attributes:
-        state: what it is about.
-        run: its last run, by the end of `.dagman.out`.
-        updated: when `.dagman.out` was changed last, seconds since the epoch; 0 without one.
-        cluster: of DAGMan's job, 0 if the lock file names none.  One of another user can't be read:
-            then it is the job that was submitted last.
-    """
-
-    state: DagState
-    run: RunLog
-    updated: int
+    state: DagState  # what it is about
+    run: RunLog  # its last run, by the end of `.dagman.out`
+    updated: int  # when `.dagman.out` was changed last, seconds since the epoch; 0 without one
+    # of DAGMan's job, 0 if the lock file names none.  One of another user can't be read: then it is
+    # the job that was submitted last.
     cluster: int
 
 

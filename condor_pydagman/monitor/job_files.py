@@ -35,19 +35,13 @@ _TRUE = ("true", "yes", "t", "y", "1")
 
 
 class JobFiles(NamedTuple):
-    """What one job writes.
+    """What one job writes."""
 
-    Attributes:
-        job: `CLUSTER.PROC`.
-        files: absolute paths, by `output`, `error` and `log`; those that it has.
-        streamed: which of them come home while it runs, though its files are transferred.
-        transfers: whether its files are transferred: YES, NO, or IF_NEEDED if that is only known
-            where it runs.
-    """
-
-    job: str
-    files: dict[str, str]
+    job: str  # `CLUSTER.PROC`
+    files: dict[str, str]  # absolute paths, by `output`, `error` and `log`; those that it has
+    # which of them come home while it runs, though its files are transferred
     streamed: tuple[str, ...] = ()
+    # whether its files are transferred: YES, NO, or IF_NEEDED if that is only known where it runs
     transfers: str = "IF_NEEDED"
 
     def comes_at_end(self, kind: str) -> bool:

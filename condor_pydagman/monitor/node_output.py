@@ -22,21 +22,14 @@ _CLOCK_S = 1.0  # by which times of files may differ from those of the log
 
 
 class Written(NamedTuple):
-    """What can be read.
+    """What can be read."""
 
-    Attributes:
-        files: absolute paths, each with the jobs that write it, as `CLUSTER.PROC`.
-        why: why there is none, or not all, in a sentence; '' if that is all.
-        comes: whether more can come.
-        running: whether the attempt has not ended.
-        attempt: its number, from 1; None if none has begun.
-    """
-
+    # absolute paths, each with the jobs that write it, as `CLUSTER.PROC`
     files: Mapping[str, Sequence[str]] = {}
-    why: str = ""
-    comes: bool = False
-    running: bool = False
-    attempt: int | None = None
+    why: str = ""  # why there is none, or not all, in a sentence; '' if that is all
+    comes: bool = False  # whether more can come
+    running: bool = False  # whether the attempt has not ended
+    attempt: int | None = None  # its number, from 1; None if none has begun
 
 
 class NodeOutput:

@@ -51,18 +51,12 @@ class Waiting(NamedTuple):
 
 
 class Delivery:
-    """The events for one target, in order.
-
-    Attributes:
-        delivered: id of the last event that was delivered or given up, '' if none.
-        given_up: how many events were given up.
-        failures: tries that have failed in a row.
-    """
+    """The events for one target, in order."""
 
     def __init__(self) -> None:
-        self.delivered = ""
-        self.given_up = 0
-        self.failures = 0
+        self.delivered = ""  # id of the last event that was delivered or given up, '' if none
+        self.given_up = 0  # how many events were given up
+        self.failures = 0  # tries that have failed in a row
         self._waiting: deque[Waiting] = deque()
         self._next_try = 0.0
         self._ending_since: float | None = None
@@ -124,16 +118,11 @@ MAX_ID_BYTES = 100
 
 
 class DeliveredFile:
-    """The file, locked by this process.
-
-    Attributes:
-        path: its name.
-        id: of the last event that need not be delivered any more; '' for none.
-    """
+    """The file, locked by this process."""
 
     def __init__(self, path: str, fd: int, event: str) -> None:
-        self.path = path
-        self.id = event
+        self.path = path  # its name
+        self.id = event  # of the last event that need not be delivered any more; '' for none
         self._fd = fd
 
     def write(self, event: str) -> None:
@@ -227,22 +216,14 @@ MAX_LOG_BYTES = 1 << 20  # of its log, which is begun anew then
 
 
 class Order(NamedTuple):
-    """What a process is to do.
+    """What a process is to do."""
 
-    Attributes:
-        dag: path of the DAG file, absolute.
-        number: of the NOTIFY, from 1.
-        kinds: see `follow.dag_events`.
-        program: with its arguments; () for a URL.
-        url: '' for a program.
-        stands_by: whether another process delivers, and this one goes on if that is killed.
-    """
-
-    dag: str
-    number: int
-    kinds: str
-    program: tuple[str, ...] = ()
-    url: str = ""
+    dag: str  # path of the DAG file, absolute
+    number: int  # of the NOTIFY, from 1
+    kinds: str  # see `follow.dag_events`
+    program: tuple[str, ...] = ()  # with its arguments; () for a URL
+    url: str = ""  # '' for a program
+    # whether another process delivers, and this one goes on if that is killed
     stands_by: bool = False
 
 

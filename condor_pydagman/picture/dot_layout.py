@@ -45,16 +45,11 @@ class Part(NamedTuple):
 
 
 class Arranged(NamedTuple):
-    """Where dot puts a part; only places across the layers are told.
+    """Where dot puts a part; only places across the layers are told."""
 
-    Attributes:
-        layers: of the nodes; the first layer is 0.
-        centres: of the nodes.
-        passes: for each edge where it passes layers, from the upper end to the lower one.
-    """
-
-    layers: list[int]
-    centres: list[float]
+    layers: list[int]  # of the nodes; the first layer is 0
+    centres: list[float]  # of the nodes
+    # for each edge where it passes layers, from the upper end to the lower one
     passes: list[list[float]]
 
 

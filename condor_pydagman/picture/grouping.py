@@ -22,37 +22,26 @@ _MIN_HUB_ARROWS = 3  # for each item
 
 @dataclass
 class Grouping:
-    """Which group each item is in.
+    """Which group each item is in."""
 
-    Attributes:
-        of: by item; groups are numbered in the order of their first items.
-        count: how many groups.
-        chains: for a group that is a chain the groups of `inner` it runs through, in order.
-        inner: as `of`, before chains were folded; empty if none were.
-        rung: which step of the ladder: 0 nothing is grouped, up to HUBS and LOOKS only what
-            looks alike is, SORTS if names don't matter, KINDS if all of a layer is, then RANGES.
-    """
-
-    of: array[int]
-    count: int
+    of: array[int]  # by item; groups are numbered in the order of their first items
+    count: int  # how many groups
+    # for a group that is a chain the groups of `inner` it runs through, in order
     chains: dict[int, list[int]] = field(default_factory=dict)
+    # as `of`, before chains were folded; empty if none were
     inner: array[int] = field(default_factory=lambda: array("i"))
+    # which step of the ladder: 0 nothing is grouped, up to HUBS and LOOKS only what looks alike is,
+    # SORTS if names don't matter, KINDS if all of a layer is, then RANGES
     rung: int = 0
 
 
 @dataclass(frozen=True)
 class Traits:
-    """What is alike among items, by item: the finer and the coarser view.
+    """What is alike among items, by item: the finer and the coarser view."""
 
-    Attributes:
-        looks: number of kind, pattern of the name, failure, innermost open splice.
-        sorts: number of kind, submit file, innermost open splice.
-        kinds: number of the kind.
-    """
-
-    looks: Sequence[int]
-    sorts: Sequence[int]
-    kinds: Sequence[int]
+    looks: Sequence[int]  # number of kind, pattern of the name, failure, innermost open splice
+    sorts: Sequence[int]  # number of kind, submit file, innermost open splice
+    kinds: Sequence[int]  # number of the kind
 
 
 def fits(network: Network, limit: int) -> bool:

@@ -45,35 +45,27 @@ class Spot(NamedTuple):
 
 
 class Route(NamedTuple):
-    """One drawn line, for one or more lines of the sketch.
+    """One drawn line, for one or more lines of the sketch."""
 
-    Attributes:
-        points: the first is the start; curve and straight piece take turns from there on.
-        tails, heads: the boxes at its ends.
-        is_faint: a line that could not be laid around boxes.
-    """
-
+    # the first is the start; curve and straight piece take turns from there on
     points: tuple[tuple[float, float], ...]
+    # the boxes at its ends
     tails: tuple[int, ...]
     heads: tuple[int, ...]
     kind: Edge
     is_wrong: bool
-    is_faint: bool
+    is_faint: bool  # a line that could not be laid around boxes
 
 
 @dataclass
 class Positions:
-    """Where the boxes and lines of a sketch are.
-
-    Attributes:
-        spots: of the boxes.
-        racks: frames around boxes with the same parents and children.
-    """
+    """Where the boxes and lines of a sketch are."""
 
     width: float = 0.0
     height: float = 0.0
     left_to_right: bool = False
-    spots: list[Spot] = field(default_factory=list)
+    spots: list[Spot] = field(default_factory=list)  # of the boxes
+    # frames around boxes with the same parents and children
     racks: list[Spot] = field(default_factory=list)
     routes: list[Route] = field(default_factory=list)
 
@@ -105,16 +97,12 @@ class _Solved(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """One connected part, with its items numbered from 0.
-
-    Attributes:
-        laid: the edges that dot gets, by these numbers and as they are in the whole.
-        faint: likewise, those that pass too many layers.
-    """
+    """One connected part, with its items numbered from 0."""
 
     sizes: list[Size]
+    # the edges that dot gets, by these numbers and as they are in the whole
     laid: list[tuple[_Edge, _Edge]]
-    faint: list[tuple[_Edge, _Edge]]
+    faint: list[tuple[_Edge, _Edge]]  # likewise, those that pass too many layers
 
 
 def place(

@@ -57,12 +57,12 @@ class Network:
     Attributes:
         count: how many items there are.
         tails, heads: ends of every arrow, sorted by tail.
-        first: where the arrows of each item begin in `heads`; one more at the end.
     """
 
     def __init__(self, count: int, tails: array[int], heads: array[int]) -> None:
         """`tails` must be sorted; arrows are expected to differ."""
         self.count, self.tails, self.heads = count, tails, heads
+        # where the arrows of each item begin in `heads`; one more at the end
         self.first = _firsts(count, tails)
         self._back: tuple[array[int], array[int]] | None = None
 

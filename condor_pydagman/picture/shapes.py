@@ -24,17 +24,12 @@ _MAX_COUNTS = 3
 
 
 class Face(NamedTuple):
-    """What a box shows; lengths in px.
-
-    Attributes:
-        label: its name, short enough.
-        words: what stands below the name, or beside it; '' for nothing.
-    """
+    """What a box shows; lengths in px."""
 
     width: float
     height: float
-    label: str
-    words: str
+    label: str  # its name, short enough
+    words: str  # what stands below the name, or beside it; '' for nothing
 
 
 def face(box: Box) -> Face:

@@ -38,30 +38,21 @@ class Edge(Enum):
 
 @dataclass
 class Box:
-    """One node, or what stands for many.
-
-    Attributes:
-        label: names in full, at most a few.
-        kind: of the node, or of all nodes in it if they are of one kind.
-        things: how many nodes or splices were folded into it.
-        splices: whether the things are splices.
-        counts: how many of its nodes are in each state, by its number.
-        members: some of its nodes, failed ones first.
-        sites: how many of its nodes are at each site, by its name.
-        groups: how many of its nodes are in each group that runs at one site (SITE_GROUP).
-        is_wrong: whether a cycle runs within it.
-    """
+    """One node, or what stands for many."""
 
     fold: Fold
-    label: str
-    kind: NodeKind = NodeKind.JOB
-    things: int = 1
-    splices: bool = False
+    label: str  # names in full, at most a few
+    kind: NodeKind = NodeKind.JOB  # of the node, or of all nodes in it if they are of one kind
+    things: int = 1  # how many nodes or splices were folded into it
+    splices: bool = False  # whether the things are splices
+    # how many of its nodes are in each state, by its number
     counts: list[int] = field(default_factory=lambda: [0] * len(Shown))
-    members: list[int] = field(default_factory=list)
+    members: list[int] = field(default_factory=list)  # some of its nodes, failed ones first
+    # how many of its nodes are at each site, by its name
     sites: Counter[str] = field(default_factory=Counter)
+    # how many of its nodes are in each group that runs at one site (SITE_GROUP)
     groups: Counter[str] = field(default_factory=Counter)
-    is_wrong: bool = False
+    is_wrong: bool = False  # whether a cycle runs within it
 
     @property
     def nodes(self) -> int:
@@ -81,18 +72,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """An edge, or all edges from one box to another.
+    """An edge, or all edges from one box to another."""
 
-    Attributes:
-        tail, head: numbers of boxes.
-        kind: of one of the edges, which mostly are alike.
-        is_wrong: part of a cycle.
-    """
-
+    # numbers of boxes
     tail: int
     head: int
-    kind: Edge = Edge.PLAIN
-    is_wrong: bool = False
+    kind: Edge = Edge.PLAIN  # of one of the edges, which mostly are alike
+    is_wrong: bool = False  # part of a cycle
 
 
 @dataclass

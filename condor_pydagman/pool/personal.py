@@ -94,18 +94,13 @@ def silent(_text: str) -> None:
 
 @dataclass(frozen=True)
 class Status:
-    """What is known of a pool.
+    """What is known of a pool."""
 
-    Attributes:
-        up: whether its condor_master runs and its schedd answers.
-        master: process id of the condor_master, 0 if it does not run.
-        addresses: daemon -> address, of those that wrote one.
-        jobs: state ('idle', 'running', ...) -> number of jobs in the queue.
-    """
-
-    up: bool
-    master: int
+    up: bool  # whether its condor_master runs and its schedd answers
+    master: int  # process id of the condor_master, 0 if it does not run
+    # daemon -> address, of those that wrote one
     addresses: dict[str, str] = field(default_factory=dict)
+    # state ('idle', 'running', ...) -> number of jobs in the queue
     jobs: dict[str, int] = field(default_factory=dict)
 
 

@@ -20,17 +20,12 @@ from condor_pydagman.pool import step_down
 
 @dataclass(frozen=True)
 class Identity:
-    """The user that the daemons and the jobs of a pool run as.
+    """The user that the daemons and the jobs of a pool run as."""
 
-    Attributes:
-        name: its account name, which HTCondor knows the owner of jobs by.
-        way: '' if it is the caller, else the way of `step_down`.
-    """
-
-    name: str
+    name: str  # its account name, which HTCondor knows the owner of jobs by
     uid: int
     gid: int
-    way: str
+    way: str  # '' if it is the caller, else the way of `step_down`
 
     def command(self, argv: list[str]) -> list[str]:
         """`argv`, wrapped so that it runs as this user."""

@@ -20,25 +20,17 @@ _STARS = "*" * 54
 
 
 class Process(NamedTuple):
-    """What the start banner says of the process.
+    """What the start banner says of the process."""
 
-    Attributes:
-        executable: path of the program.
-        version, platform: HTCondor's strings, `$CondorVersion: ... $` and `$CondorPlatform: ... $`.
-        user_id: of the real user.
-        config_source: path of the configuration file, '' if unknown.
-        last_touched: when the log was last written to, `MM/DD HH:MM:SS`; '' for a new log.
-        name: what the program was called by.
-    """
-
-    executable: str
+    executable: str  # path of the program
+    # HTCondor's strings, `$CondorVersion: ... $` and `$CondorPlatform: ... $`.
     version: str
     platform: str
     pid: int
-    user_id: int
-    config_source: str = ""
-    last_touched: str = ""
-    name: str = "condor_dagman"
+    user_id: int  # of the real user
+    config_source: str = ""  # path of the configuration file, '' if unknown
+    last_touched: str = ""  # when the log was last written to, `MM/DD HH:MM:SS`; '' for a new log
+    name: str = "condor_dagman"  # what the program was called by
 
 
 def start_lines(process: Process) -> list[str]:
@@ -211,19 +203,12 @@ _FIXED = ((24, 0, 24), (24, 12, 24), (25, 0, 12), (25, 12, 2))
 
 
 class Versions(NamedTuple):
-    """The versions that a DAGMan meets.
+    """The versions that a DAGMan meets."""
 
-    Attributes:
-        ours: of condor_pydagman, with how the engine runs.
-        python: the version of Python.
-        bindings: HTCondor's string `$CondorVersion: ... $`.
-        schedd: the same of the schedd; '' if it is unknown.
-    """
-
-    ours: str
-    python: str
-    bindings: str
-    schedd: str = ""
+    ours: str  # of condor_pydagman, with how the engine runs
+    python: str  # the version of Python
+    bindings: str  # HTCondor's string `$CondorVersion: ... $`.
+    schedd: str = ""  # the same of the schedd; '' if it is unknown
 
 
 def number(version: str) -> str:

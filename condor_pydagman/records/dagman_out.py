@@ -71,20 +71,14 @@ UNCOUNTED = frozenset((
 
 
 class OutLine(NamedTuple):
-    """A line of `.dagman.out`.
+    """A line of `.dagman.out`."""
 
-    Attributes:
-        what: what it tells, and what the other fields mean.
-        time: seconds since the epoch; 0.0 if it can't be read.
-        end: offset behind it in the file, bytes.
-    """
-
-    what: OutKind
-    time: float
+    what: OutKind  # what it tells, and what the other fields mean
+    time: float  # seconds since the epoch; 0.0 if it can't be read
     node: str
     number: int
     text: str
-    end: int
+    end: int  # offset behind it in the file, bytes
 
 
 LIMITS = {
@@ -303,18 +297,14 @@ def _signal(words: str) -> int:
 
 
 class RunLog(NamedTuple):
-    """What is known of the last run that the log tells of.
+    """What is known of the last run that the log tells of."""
 
-    Attributes:
-        counts: the number of nodes, then done, pre, queued, post, ready, unready, failed, futile;
-            () if there is no table.
-        dag_status: number of the DAG's state (`vocabulary.DagStatus`), None if not told.
-        exit_code: of condor_dagman, None if it has not ended.
-    """
-
+    # the number of nodes, then done, pre, queued, post, ready, unready, failed, futile; () if there
+    # is no table
     counts: tuple[int, ...] = ()
+    # number of the DAG's state (`vocabulary.DagStatus`), None if not told
     dag_status: int | None = None
-    exit_code: int | None = None
+    exit_code: int | None = None  # of condor_dagman, None if it has not ended
 
 
 def last_run(data: bytes) -> RunLog:
@@ -361,23 +351,14 @@ _RESULT = re.compile(
 
 
 class JobLine(NamedTuple):
-    """A line that tells of a job.
+    """A line that tells of a job."""
 
-    Attributes:
-        what: the name of an event of the nodes log, or RESULT.
-        time: of the event, seconds since the epoch; 0.0 if there is none.
-        node: its full name.
-        job: cluster, proc and subproc.
-        value: of a RESULT: exit code, or negative signal.
-        end: offset behind the line in the file, bytes.
-    """
-
-    what: str
-    time: float
-    node: str
-    job: tuple[int, int, int]
-    value: int
-    end: int
+    what: str  # the name of an event of the nodes log, or RESULT
+    time: float  # of the event, seconds since the epoch; 0.0 if there is none
+    node: str  # its full name
+    job: tuple[int, int, int]  # cluster, proc and subproc
+    value: int  # of a RESULT: exit code, or negative signal
+    end: int  # offset behind the line in the file, bytes
 
 
 def job_lines(data: bytes, begin: int, seconds: Callable[[str], float]) -> Iterator[JobLine]:

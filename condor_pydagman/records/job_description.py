@@ -115,17 +115,13 @@ class Workflow(NamedTuple):
 class AtSubmission(NamedTuple):
     """What is so of a node when it is submitted; by default, of its first attempt, before anything
     has failed.
-
-    Attributes:
-        failed_count: nodes that have failed.
-        hold: whether its jobs go on hold at once: see DAGMAN_PUT_FAILED_JOBS_ON_HOLD.
-        priority, variables: those in force, None for the DAG's.
     """
 
     retry: int = 0
     dag_status: DagStatus = DagStatus.OK
-    failed_count: int = 0
-    hold: bool = False
+    failed_count: int = 0  # nodes that have failed
+    hold: bool = False  # whether its jobs go on hold at once: see DAGMAN_PUT_FAILED_JOBS_ON_HOLD
+    # those in force, None for the DAG's
     priority: int | None = None
     variables: Sequence[Variable] | None = None
 

@@ -21,17 +21,11 @@ _MAYBE = re.compile("pegasus_site|tag_name", re.I)
 
 
 class History(NamedTuple):
-    """What an existing file says: enough to continue its numbers and to write no line twice.
+    """What an existing file says: enough to continue its numbers and to write no line twice."""
 
-    Attributes:
-        sequence: highest sequence number, 0 if none.
-        newest: newest time stamp of a line about a node, 0 if none.
-        at_newest: the lines with that time stamp.
-    """
-
-    sequence: int = 0
-    newest: int = 0
-    at_newest: frozenset[str] = frozenset()
+    sequence: int = 0  # highest sequence number, 0 if none
+    newest: int = 0  # newest time stamp of a line about a node, 0 if none
+    at_newest: frozenset[str] = frozenset()  # the lines with that time stamp
 
     def has(self, line: str) -> bool:
         """Whether a line that recovery wants to write is in the file already."""

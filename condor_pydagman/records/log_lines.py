@@ -57,22 +57,16 @@ def level_of(line: str) -> int:
 
 
 class Header(NamedTuple):
-    """What stands before each line.
+    """What stands before each line."""
 
-    Attributes:
-        time_format: of the local time, for strftime; '' for seconds since the epoch.
-        milliseconds: whether they follow the time.
-        descriptor: whether a free file descriptor is told (D_FDS).
-        pid: whether the process id is told (D_PID).
-        identity: whether the number of the request that is served is told (D_IDENT): always 0.
-        category: whether the kind of message is told (D_CAT): D_ALWAYS, as in stock, or D_TEST.
-    """
-
+    # of the local time, for strftime; '' for seconds since the epoch
     time_format: str = "%m/%d/%y %H:%M:%S"
-    milliseconds: bool = False
-    descriptor: bool = False
-    pid: bool = False
+    milliseconds: bool = False  # whether they follow the time
+    descriptor: bool = False  # whether a free file descriptor is told (D_FDS)
+    pid: bool = False  # whether the process id is told (D_PID)
+    # whether the number of the request that is served is told (D_IDENT): always 0
     identity: bool = False
+    # whether the kind of message is told (D_CAT): D_ALWAYS, as in stock, or D_TEST
     category: bool = False
 
     def words(self, pid: int, descriptor: int) -> str:

@@ -20,23 +20,18 @@ if TYPE_CHECKING:
 
 
 class RunFacts(NamedTuple):
-    """What only the process knows of a run.
+    """What only the process knows of a run."""
 
-    Attributes:
-        program_version: number alone, such as `25.14.1`.
-        start, end: seconds since the epoch.
-        dagman_id, parent_dagman_id: clusters of this DAGMan and of the one above; 0 if none.  For
-            a DAGMan that runs by hand, without a job, stock writes -1 and 0.
-        rescue_number: of the rescue file that was run from, 0 if none.
-    """
-
-    program_version: str
+    program_version: str  # number alone, such as `25.14.1`
+    # seconds since the epoch
     start: float
     end: float
     exit_code: int
+    # clusters of this DAGMan and of the one above; 0 if none.  For a DAGMan that runs by hand,
+    # without a job, stock writes -1 and 0.
     dagman_id: int = 0
     parent_dagman_id: int = 0
-    rescue_number: int = 0
+    rescue_number: int = 0  # of the rescue file that was run from, 0 if none
 
 
 class _Tally(NamedTuple):

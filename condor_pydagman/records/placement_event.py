@@ -40,36 +40,25 @@ _EVENT = re.compile(
 
 
 class PlacementEvent(NamedTuple):
-    """The end of an attempt at a placement.
+    """The end of an attempt at a placement."""
 
-    Attributes:
-        node, retry: run of the DATA node.
-        cluster, proc: its job.
-        state: COMPLETED; RESCHEDULED, it is tried again; or FAILED, for good.
-        attempt: number from 1.
-        size: bytes at the destination; -1 if unknown.
-        moved: bytes moved by this attempt.
-        files: how many files it is of; 0 if all were there already.
-        seconds: that the attempt took.
-        way: "direct http-file", "module stork.transfer.http-file", "allocate", ...
-        source, destination: URLs without secrets, their ends if they are long.
-        reason: of a failure.
-    """
-
+    # run of the DATA node
     node: str
     retry: int
+    # its job
     cluster: int
     proc: int
-    state: str
-    attempt: int
-    size: int
-    moved: int
-    files: int
-    seconds: float
-    way: str
+    state: str  # COMPLETED; RESCHEDULED, it is tried again; or FAILED, for good
+    attempt: int  # number from 1
+    size: int  # bytes at the destination; -1 if unknown
+    moved: int  # bytes moved by this attempt
+    files: int  # how many files it is of; 0 if all were there already
+    seconds: float  # that the attempt took
+    way: str  # "direct http-file", "module stork.transfer.http-file", "allocate", ..
+    # URLs without secrets, their ends if they are long
     source: str
     destination: str
-    reason: str = ""
+    reason: str = ""  # of a failure
 
 
 def event_text(when: str, event: PlacementEvent) -> str:
@@ -111,17 +100,13 @@ MAX_SAID = 20  # placements of one job of which `.dagman.out` says that they are
 
 
 class PlacementTotals:
-    """Sums over the placements of all DATA nodes.
-
-    Attributes:
-        counts: attempts by state; "skipped" are those of which the file was there already.
-        moved: bytes.
-        seconds: of attempts that succeeded, added up; those of a node may run side by side.
-    """
+    """Sums over the placements of all DATA nodes."""
 
     def __init__(self) -> None:
+        # attempts by state; "skipped" are those of which the file was there already
         self.counts: Counter[str] = Counter()
-        self.moved = 0
+        self.moved = 0  # bytes
+        # of attempts that succeeded, added up; those of a node may run side by side
         self.seconds = 0.0
         self._said: Counter[tuple[int, int]] = Counter()
 

@@ -146,22 +146,14 @@ _NEVER_DONE = (NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
 
 
 class Selection(NamedTuple):
-    """Which rescue file a start uses.
+    """Which rescue file a start uses."""
 
-    Attributes:
-        number: 0 if none, or if the file's name is not a numbered one.
-        file: its name, '' if none is used.
-        found: how it came to be used, as stock DAGMan says it.
-        saved: name of the save file as the user gave it, '' if a rescue file or none is used.
-        rename: numbers of newer files, which get `.old` after their name.
-        gaps: numbers of files whose predecessor is missing; worth a warning.
-    """
-
-    number: int = 0
-    file: str = ""
-    found: str = ""
-    rename: tuple[int, ...] = ()
-    gaps: tuple[int, ...] = ()
+    number: int = 0  # 0 if none, or if the file's name is not a numbered one
+    file: str = ""  # its name, '' if none is used
+    found: str = ""  # how it came to be used, as stock DAGMan says it
+    rename: tuple[int, ...] = ()  # numbers of newer files, which get `.old` after their name
+    gaps: tuple[int, ...] = ()  # numbers of files whose predecessor is missing; worth a warning
+    # name of the save file as the user gave it, '' if a rescue file or none is used
     saved: str = ""
 
 

@@ -72,19 +72,13 @@ class Selector(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A request.
-
-    Attributes:
-        command: a NodeCommand, or one of DAG_COMMANDS.
-        options: of a NodeCommand as the engine takes them, else as they came.
-        dry: nothing is done.
-    """
+    """A request."""
 
     identity: Identity
-    command: NodeCommand | str
+    command: NodeCommand | str  # a NodeCommand, or one of DAG_COMMANDS
     selector: Selector | None
-    options: str | Mapping[str, Any]
-    dry: bool = False
+    options: str | Mapping[str, Any]  # of a NodeCommand as the engine takes them, else as they came
+    dry: bool = False  # nothing is done
 
 
 def read_request(line: bytes) -> Wanted:

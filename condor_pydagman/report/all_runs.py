@@ -13,51 +13,31 @@ from condor_pydagman.vocabulary import NodeKind
 
 
 class AllRuns(NamedTuple):
-    """Runs of a DAG.
+    """Runs of a DAG."""
 
-    Attributes:
-        runs: oldest first.
-        whole: the last, with the attempts of all.
-        numbers: the number of the run of each attempt, from 1, by `id` of the attempt.
-        always: nodes that run in each run anyhow: FINAL, PROVISIONER, SERVICE.
-    """
-
-    runs: Sequence[Run]
-    whole: Run
+    runs: Sequence[Run]  # oldest first
+    whole: Run  # the last, with the attempts of all
+    # the number of the run of each attempt, from 1, by `id` of the attempt
     numbers: Mapping[int, int]
-    always: Collection[str] = ()
+    always: Collection[str] = ()  # nodes that run in each run anyhow: FINAL, PROVISIONER, SERVICE
 
 
 class TimeLost(NamedTuple):
-    """Seconds.
+    """Seconds."""
 
-    Attributes:
-        between: from the end of a run to the begin of the next.
-        in_runs: in which DAGMan ran, or was to be started again.
-        ran: that jobs ran, all together.
-        again: of these, of all attempts but the last one of each node.
-    """
-
-    between: float
-    in_runs: float
-    ran: float
-    again: float
+    between: float  # from the end of a run to the begin of the next
+    in_runs: float  # in which DAGMan ran, or was to be started again
+    ran: float  # that jobs ran, all together
+    again: float  # of these, of all attempts but the last one of each node
 
 
 class Repeated(NamedTuple):
-    """A node that was begun in several runs.
+    """A node that was begun in several runs."""
 
-    Attributes:
-        node: its name.
-        runs: the numbers of these.
-        attempts: in all of them.
-        ran: seconds that its jobs ran in all attempts but the last.
-    """
-
-    node: str
-    runs: tuple[int, ...]
-    attempts: int
-    ran: float
+    node: str  # its name
+    runs: tuple[int, ...]  # the numbers of these
+    attempts: int  # in all of them
+    ran: float  # seconds that its jobs ran in all attempts but the last
 
 
 def all_runs(past: Sequence[Run], last: Run, dag: Dag | None) -> AllRuns:

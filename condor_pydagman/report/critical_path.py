@@ -16,26 +16,21 @@ from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 
 class Step(NamedTuple):
-    """A node of the path; all in seconds.
+    """A node of the path; all in seconds."""
 
-    Attributes:
-        node: its name.
-        begin, end: of its attempts, since the epoch.
-        before: from the end of the parent, or from the start of the run, to its begin: throttles,
-            the submission.
-        idle, held, run, scripts: of its attempts.
-        between: none of these: between attempts, between jobs and scripts.
-    """
-
-    node: str
+    node: str  # its name
+    # of its attempts, since the epoch
     begin: float
     end: float
+    # from the end of the parent, or from the start of the run, to its begin: throttles, the
+    # submission
     before: float
+    # of its attempts
     idle: float
     held: float
     run: float
     scripts: float
-    between: float
+    between: float  # none of these: between attempts, between jobs and scripts
 
     @property
     def seconds(self) -> float:

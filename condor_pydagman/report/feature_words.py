@@ -31,21 +31,16 @@ class Flow(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A table of the report.
+    """A table of the report."""
 
-    Attributes:
-        anchor, title: of its heading.
-        caption, head: of the table.
-        rows: texts.
-        texts: columns that are no numbers.
-    """
-
+    # of its heading
     anchor: str
     title: str
+    # of the table
     caption: str
     head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    texts: Sequence[int]
+    rows: Sequence[Sequence[str]]  # texts
+    texts: Sequence[int]  # columns that are no numbers
 
 
 def flow(text: str, style: str) -> Flow:

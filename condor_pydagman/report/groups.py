@@ -119,25 +119,19 @@ _REMOVED = result(RETURN_JOB_ABORTED)  # often because of other failures
 
 
 class Group(NamedTuple):
-    """Times of the nodes of one kind; seconds, mean and greatest of an attempt.
+    """Times of the nodes of one kind; seconds, mean and greatest of an attempt."""
 
-    Attributes:
-        name: what they have in common.
-        nodes, attempts: how many there are.
-        failed: nodes that have failed.
-        idle, held, run, scripts: mean and maximum.
-        total_run: of all attempts.
-    """
-
-    name: str
+    name: str  # what they have in common
+    # how many there are
     nodes: int
     attempts: int
-    failed: int
+    failed: int  # nodes that have failed
+    # mean and maximum
     idle: tuple[float, float]
     held: tuple[float, float]
     run: tuple[float, float]
     scripts: tuple[float, float]
-    total_run: float
+    total_run: float  # of all attempts
 
 
 class FailureKind(NamedTuple):
@@ -149,21 +143,16 @@ class FailureKind(NamedTuple):
 
 
 class ResourceUse(NamedTuple):
-    """What the jobs of a group asked for and used; None where no job says it.
+    """What the jobs of a group asked for and used; None where no job says it."""
 
-    Attributes:
-        group, resource: names.
-        requested: the greatest request.
-        mean, most: of what was used.
-        jobs: how many say what they used.
-    """
-
+    # names
     group: str
     resource: str
-    requested: float | None
+    requested: float | None  # the greatest request
+    # of what was used
     mean: float
     most: float
-    jobs: int
+    jobs: int  # how many say what they used
 
 
 def group_names(run: Run, dag: Dag | None) -> dict[str, str]:

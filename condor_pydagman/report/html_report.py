@@ -89,40 +89,28 @@ _COUNTED = ("done", "pre", "queued", "post", "ready", "waiting", "failed", "futi
 
 
 class Subject(NamedTuple):
-    """What a report is about.
+    """What a report is about."""
 
-    Attributes:
-        name: of the DAG.
-        state: what it is about, in words.
-        run: as the logs tell it.
-        dag: the DAG; None if it can't be read, `dag_problem` says why then.
-        now: time of the report, seconds since the epoch.
-        clock: local time of seconds since the epoch.
-        tick: the same for the axis of a picture, given the length of that, seconds.
-        picture: the DAG as SVG, coloured by outcome; '' without one, `picture_problem` says why.
-        excerpts: the last lines that failed nodes have written, by the nodes.
-        notices: what there is to say of the whole DAG.
-        subdags: commands that report the DAGs of SUBDAG EXTERNAL nodes, by their nodes.
-        most_rows: of a table; ALL_ROWS for all.
-        for_all_rows: the command that shows all rows.
-        all_runs: all runs of the DAG, if the report is about them: `run` is the whole then.
-    """
-
-    name: str
-    state: str
-    run: Run
-    dag: Dag | None
-    now: float
-    clock: Callable[[float], str]
+    name: str  # of the DAG
+    state: str  # what it is about, in words
+    run: Run  # as the logs tell it
+    dag: Dag | None  # the DAG; None if it can't be read, `dag_problem` says why then
+    now: float  # time of the report, seconds since the epoch
+    clock: Callable[[float], str]  # local time of seconds since the epoch
+    # the same for the axis of a picture, given the length of that, seconds
     tick: Callable[[float, float], str]
     dag_problem: str = ""
+    # the DAG as SVG, coloured by outcome; '' without one, `picture_problem` says why
     picture: str = ""
     picture_problem: str = ""
+    # the last lines that failed nodes have written, by the nodes
     excerpts: Mapping[str, Sequence[str]] = {}
+    # commands that report the DAGs of SUBDAG EXTERNAL nodes, by their nodes
     subdags: Sequence[tuple[str, str]] = ()
-    notices: Sequence[Notice] = ()
-    most_rows: int = MAX_TABLE_ROWS
-    for_all_rows: str = "condor_pydagman report --rows 0"
+    notices: Sequence[Notice] = ()  # what there is to say of the whole DAG
+    most_rows: int = MAX_TABLE_ROWS  # of a table; ALL_ROWS for all
+    for_all_rows: str = "condor_pydagman report --rows 0"  # the command that shows all rows
+    # all runs of the DAG, if the report is about them: `run` is the whole then
     all_runs: AllRuns | None = None
 
 

@@ -17,22 +17,16 @@ PARTS = ("pre", "idle", "held", "run", "post")
 
 
 class Span(NamedTuple):
-    """An attempt in time, seconds since the epoch.
+    """An attempt in time, seconds since the epoch."""
 
-    Attributes:
-        node: its name.
-        number: of the attempt, 0 for the first.
-        begin, end: of all of it.
-        parts: kind (one of PARTS), begin and end of each part, in order.
-        failed: whether the attempt has failed; None while it goes on.
-    """
-
-    node: str
-    number: int
+    node: str  # its name
+    number: int  # of the attempt, 0 for the first
+    # of all of it
     begin: float
     end: float
+    # kind (one of PARTS), begin and end of each part, in order
     parts: tuple[tuple[str, float, float], ...]
-    failed: bool | None
+    failed: bool | None  # whether the attempt has failed; None while it goes on
 
     def seconds(self, part: str) -> float:
         """How long a kind of part took."""
@@ -140,17 +134,11 @@ BUCKETS = 240
 
 
 class Concurrency(NamedTuple):
-    """Numbers of attempts by what they did.
+    """Numbers of attempts by what they did."""
 
-    Attributes:
-        step: between points, seconds of the axis.
-        counts: for each of PARTS the average number in each step.
-        most: for each of PARTS the greatest number at any time.
-    """
-
-    step: float
-    counts: Mapping[str, Sequence[float]]
-    most: Mapping[str, int]
+    step: float  # between points, seconds of the axis
+    counts: Mapping[str, Sequence[float]]  # for each of PARTS the average number in each step
+    most: Mapping[str, int]  # for each of PARTS the greatest number at any time
 
 
 def concurrency(found: Iterable[Span], axis: TimeAxis) -> Concurrency:
@@ -205,17 +193,12 @@ _BUSY = ("pre", "run", "post")
 
 
 class TimeAxis(NamedTuple):
-    """Times from `begin` to `end`, seconds since the epoch, without what is cut out.
-
-    Attributes:
-        cuts: begins and ends of what is cut out, in order.
-        cut_s: seconds of the axis that stand for each.
-    """
+    """Times from `begin` to `end`, seconds since the epoch, without what is cut out."""
 
     begin: float
     end: float
-    cuts: tuple[tuple[float, float], ...] = ()
-    cut_s: float = 0.0
+    cuts: tuple[tuple[float, float], ...] = ()  # begins and ends of what is cut out, in order
+    cut_s: float = 0.0  # seconds of the axis that stand for each
 
     @property
     def length(self) -> float:

@@ -330,18 +330,13 @@ class Space:
 
 
 class Known(NamedTuple):
-    """An allocation in force.
-
-    Attributes:
-        used: bytes of files that were written.
-        dags: paths of the DAG files whose nodes have allocated it; '' for what was done by hand.
-        host: as the request has it; '' if that is not known.
-    """
+    """An allocation in force."""
 
     allocation: Allocation
-    used: int
+    used: int  # bytes of files that were written
+    # paths of the DAG files whose nodes have allocated it; '' for what was done by hand
     dags: tuple[str, ...]
-    host: str
+    host: str  # as the request has it; '' if that is not known
 
 
 class _Waiter:

@@ -50,13 +50,10 @@ class _Kept(NamedTuple):
 
 
 class CacheEntry:
-    """A transfer's place in the cache, locked by this worker.
-
-    Attributes:
-        directory: where its file and what is beside it while it is made belong.
-    """
+    """A transfer's place in the cache, locked by this worker."""
 
     def __init__(self, cache: Cache, name: str, lock: int) -> None:
+        # where its file and what is beside it while it is made belong
         self.directory = os.path.join(cache.path, name)
         self._cache = cache
         self._name = name
@@ -127,10 +124,6 @@ class CacheEntry:
 class Cache:
     """The cache of this user.
 
-    Attributes:
-        path: of its directory.
-        bound: bytes.
-
     Raises:
         Fault: it can't be made, or is somebody else's.
     """
@@ -138,12 +131,13 @@ class Cache:
     def __init__(self, settings: Settings) -> None:
         uid = os.geteuid()
         place = settings.cache_directory
+        # of its directory
         self.path = (
             os.path.join(place, str(uid))
             if place
             else os.path.join(DEFAULT_PLACE, f"condor_pydagman-cache-{uid}")
         )
-        self.bound = settings.cache_bytes
+        self.bound = settings.cache_bytes  # bytes
         with guarded(self.path):
             make_private(self.path)
 

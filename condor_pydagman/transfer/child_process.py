@@ -35,14 +35,10 @@ _MACHINE_ERRORS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno
 
 
 class Ended(NamedTuple):
-    """How a program ended.
+    """How a program ended."""
 
-    Attributes:
-        code: exit code; minus the number of the signal that ended it.
-        output, errors: what is kept of its standard output and standard error.
-    """
-
-    code: int
+    code: int  # exit code; minus the number of the signal that ended it
+    # what is kept of its standard output and standard error
     output: bytes
     errors: bytes
 

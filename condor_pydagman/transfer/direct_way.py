@@ -31,11 +31,7 @@ MAX_ENDPOINTS = 8  # kept by a thread, with their connections
 
 
 class _Key(NamedTuple):
-    """What makes two URLs those of one service, for transfers alike.
-
-    Attributes:
-        writes: what is read and what is written need connections of their own.
-    """
+    """What makes two URLs those of one service, for transfers alike."""
 
     scheme: str
     server: str
@@ -45,7 +41,7 @@ class _Key(NamedTuple):
     proxy: str
     stall_timeout_s: float
     redirect_hosts: tuple[str, ...]
-    writes: bool
+    writes: bool  # what is read and what is written need connections of their own
 
 
 class _Attempt(NamedTuple):

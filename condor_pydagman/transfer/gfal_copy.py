@@ -25,15 +25,12 @@ _LONGEST_S = 30  # beyond twice the time that gfal2 itself allows for an answer
 
 
 class Failure(Exception):
-    """It failed at one end ("source", "destination") or between ('').
-
-    Attributes:
-        code: a number of errno(3); 0 if it is none of a server's, but gfal2's own.
-    """
+    """It failed at one end ("source", "destination") or between ('')."""
 
     def __init__(self, end: str, code: object, text: object) -> None:
         super().__init__(text)
         self.end = end
+        # a number of errno(3); 0 if it is none of a server's, but gfal2's own
         self.code = code if isinstance(code, int) else 0
 
 

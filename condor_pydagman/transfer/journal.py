@@ -42,15 +42,12 @@ def is_still_done(placement: Placement, size: int) -> bool:
 
 
 class NoJournal:
-    """What is known without a journal, which is nothing.
-
-    Attributes:
-        done: sizes of the files of placements that are done, by their keys.
-        named: files that were about to get their names, by the keys of their placements.
-    """
+    """What is known without a journal, which is nothing."""
 
     def __init__(self) -> None:
+        # sizes of the files of placements that are done, by their keys
         self.done: dict[str, int] = {}
+        # files that were about to get their names, by the keys of their placements
         self.named: dict[str, FileId] = {}
 
     def name(self, key: str, file: FileId) -> None:

@@ -37,18 +37,12 @@ _CUT_BYTES = 180  # a longer name may be cut in the name of a part
 
 
 class Place(NamedTuple):
-    """Where parts may be.
+    """Where parts may be."""
 
-    Attributes:
-        directory: ends in `/`.
-        name: of the file that they are of; '' for all.
-        is_deep: whether parts in directories below are meant as well.
-        credential, proxy: of the request.
-    """
-
-    directory: Url
-    name: str = ""
-    is_deep: bool = False
+    directory: Url  # ends in `/`
+    name: str = ""  # of the file that they are of; '' for all
+    is_deep: bool = False  # whether parts in directories below are meant as well
+    # of the request
     credential: str = ""
     proxy: str = ""
 

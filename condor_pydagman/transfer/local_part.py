@@ -41,18 +41,13 @@ _NEW_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOC
 
 
 class LocalPart:
-    """A destination that is being made.
-
-    Attributes:
-        path: where the program is to write.
-        final: where the file is to be.
-        lock: descriptor of the lock; who writes is to have it, too.
-    """
+    """A destination that is being made."""
 
     def __init__(self, final: str, directory: str, lock: int) -> None:
-        self.final = final
-        self.lock = lock
+        self.final = final  # where the file is to be
+        self.lock = lock  # descriptor of the lock; who writes is to have it, too
         self._directory = directory
+        # where the program is to write
         self.path = os.path.join(directory, "new", os.path.basename(final))
 
     def size(self) -> int:

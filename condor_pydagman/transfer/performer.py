@@ -341,16 +341,12 @@ class _Working:
 
 
 class _Services(NamedTuple):
-    """The services of a transfer.
+    """The services of a transfer."""
 
-    Attributes:
-        source, destination: None for this machine.
-        there: both, without this machine.
-    """
-
+    # None for this machine
     source: Service | None
     destination: Service | None
-    there: tuple[Service, ...]
+    there: tuple[Service, ...]  # both, without this machine
 
 
 class _Ends(NamedTuple):

@@ -22,13 +22,12 @@ class ProgressSum:
     Attributes:
         done, skipped, failed: placements.
         retried: attempts that were followed by another.
-        moved: bytes of attempts that succeeded.
     """
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
         self.done = self.skipped = self.failed = self.retried = 0
-        self.moved = 0
+        self.moved = 0  # bytes of attempts that succeeded
         self._way = self._fault = ""
 
     def add(self, end: AttemptEnd) -> None:

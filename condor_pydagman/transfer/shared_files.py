@@ -19,17 +19,13 @@ _MAX_BYTES = 1 << 20  # of one file: more than the system takes
 
 
 class SharedFiles:
-    """The socket; made before the processes, each of which closes what it needs no more.
-
-    Attributes:
-        is_over: whether `take` has come to the end.
-    """
+    """The socket; made before the processes, each of which closes what it needs no more."""
 
     def __init__(self) -> None:
         self._in, self._out = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._in.setblocking(False)
         self._out.setblocking(False)
-        self.is_over = False
+        self.is_over = False  # whether `take` has come to the end
 
     def give(self, number: int, file: Transfer, seconds: float) -> bool:
         """Put a file in, and the number of its request; False if there is no room for so long.

@@ -83,11 +83,7 @@ class Digest(NamedTuple):
 
 
 class StreamCopy:
-    """A copy of one file.
-
-    Attributes:
-        by_service: whether the service has copied by itself.
-    """
+    """A copy of one file."""
 
     def __init__(
         self,
@@ -102,7 +98,7 @@ class StreamCopy:
         self._writes = writes
         self._surroundings = surroundings
         self._progress = progress
-        self.by_service = False
+        self.by_service = False  # whether the service has copied by itself
 
     def run(self) -> int:
         """Copy; bytes of the whole file.

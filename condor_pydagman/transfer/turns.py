@@ -318,21 +318,15 @@ class Turn:
 
 
 class View(NamedTuple):
-    """What one that wants to start has found.
+    """What one that wants to start has found."""
 
-    Attributes:
-        started: it has begun.
-        is_front: it is among the first, and looks often.
-        resting: labels of its services that rest, or are tried by somebody, and what was said last.
-        total: how many may run at once.
-        watched: names of the tickets just before it: when one goes, it may be among the first.
-    """
-
-    started: bool
+    started: bool  # it has begun
     verdict: Verdict
-    is_front: bool = False
+    is_front: bool = False  # it is among the first, and looks often
+    # labels of its services that rest, or are tried by somebody, and what was said last
     resting: Mapping[str, Rest] = {}
-    total: int = 0
+    total: int = 0  # how many may run at once
+    # names of the tickets just before it: when one goes, it may be among the first
     watched: tuple[str, ...] = ()
 
 

@@ -22,28 +22,25 @@ class Progress:
     Only one thread writes; any may read.
 
     Attributes:
-        moved: bytes that this attempt has moved.
         offset: bytes that an earlier attempt had moved, where this one goes on.
-        total: bytes of the whole, None while unknown.
-        room: bytes that may be moved at most (an allocation); None for no limit.
-        grow: is asked for more room, with the bytes that are needed; returns the new `room`, or
-            raises a Fault.  None if there is never more.
-        on_data: is told how many bytes the attempt has moved, until it returns True; None if nobody
-            wants to know.
-        before_name: is told which file, by device and inode, is about to get its name at this
-            machine where none may be; None if nobody wants to know.
-        own_file: which file an earlier worker was about to give its name; None if there is none.
     """
 
     def __init__(self, stop: threading.Event, room: int | None = None) -> None:
         self._stop = stop
-        self.room = room
+        self.room = room  # bytes that may be moved at most (an allocation); None for no limit
+        # is asked for more room, with the bytes that are needed; returns the new `room`, or raises
+        # a Fault.  None if there is never more.
         self.grow: Callable[[int], int] | None = None
+        # is told how many bytes the attempt has moved, until it returns True; None if nobody wants
+        # to know
         self.on_data: Callable[[int], bool] | None = None
+        # is told which file, by device and inode, is about to get its name at this machine where
+        # none may be; None if nobody wants to know
         self.before_name: Callable[[FileId], None] | None = None
+        # which file an earlier worker was about to give its name; None if there is none
         self.own_file: FileId | None = None
-        self.moved = self.offset = 0
-        self.total: int | None = None
+        self.moved = self.offset = 0  # bytes that this attempt has moved
+        self.total: int | None = None  # bytes of the whole, None while unknown
 
     def begin(self, offset: int, total: int | None) -> None:
         """An attempt begins to move data.
@@ -105,22 +102,15 @@ class Progress:
 
 
 class Surroundings(NamedTuple):
-    """What every attempt of a worker has.
+    """What every attempt of a worker has."""
 
-    Attributes:
-        settings: the knobs.
-        environment: variables for modules, plugins and libraries, credentials among them.
-        directory: where relative paths begin, absolute.
-        say: adds a line to the log; masks secrets itself.
-        dag: path of the DAG file whose node it is; '' if it is by hand.
-        must_stop: whether the worker is to stop: asked while a server is waited for.
-    """
-
-    settings: Settings
+    settings: Settings  # the knobs
+    # variables for modules, plugins and libraries, credentials among them
     environment: Mapping[str, str]
-    directory: str
-    say: Callable[[str], None]
-    dag: str = ""
+    directory: str  # where relative paths begin, absolute
+    say: Callable[[str], None]  # adds a line to the log; masks secrets itself
+    dag: str = ""  # path of the DAG file whose node it is; '' if it is by hand
+    # whether the worker is to stop: asked while a server is waited for
     must_stop: Callable[[], bool] = lambda: False
 
     def check_stop(self) -> None:
@@ -130,29 +120,18 @@ class Surroundings(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A transfer that succeeded.
+    """A transfer that succeeded."""
 
-    Attributes:
-        way: what a person reads: "direct http-file", "module stork.transfer.http-file".
-        size: bytes of the file that is at the destination now; None if nobody knows.
-        moved: bytes that were moved now: less than `size` if an attempt was continued.
-        skipped: it was there already.
-    """
-
-    way: str
-    size: int | None
-    moved: int
-    skipped: bool = False
+    way: str  # what a person reads: "direct http-file", "module stork.transfer.http-file"
+    size: int | None  # bytes of the file that is at the destination now; None if nobody knows
+    moved: int  # bytes that were moved now: less than `size` if an attempt was continued
+    skipped: bool = False  # it was there already
 
 
 class Way(Protocol):
-    """A way from one URL to another; used by several threads at once.
+    """A way from one URL to another; used by several threads at once."""
 
-    Attributes:
-        name: one of `settings.WAYS`.
-    """
-
-    name: str
+    name: str  # one of `settings.WAYS`
 
     def obstacle(self, transfer: Transfer, surroundings: Surroundings) -> str:
         """Why it can't take this transfer, in a few words; '' if it can.  Cheap: no network."""

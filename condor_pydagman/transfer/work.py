@@ -16,36 +16,24 @@ LOOK_S = 0.05  # between looks at what other processes give
 
 
 class Work:
-    """A placement on its way.
-
-    Attributes:
-        number: order in the request file; files of one directory have the same.
-        placement: what was asked for.
-        key: see `rules.journal_text.key_of`.
-        candidates: ways for a transfer; empty until they are known, and for other placements.
-        current: number of the candidate that is tried.
-        ruled_out: numbers of those that are not tried again.
-        tried: pairs of protocols whose services have failed since the last delay.
-        has_failed_service: whether the last fault was one of a service.
-        attempts: begun so far.
-        progress: of the present attempt.
-        single: whether it is one file of a directory or pattern.
-    """
+    """A placement on its way."""
 
     def __init__(
         self, number: int, placement: Placement, key: str, progress: Progress, single: bool = False
     ) -> None:
-        self.number = number
-        self.placement = placement
-        self.key = key
+        self.number = number  # order in the request file; files of one directory have the same
+        self.placement = placement  # what was asked for
+        self.key = key  # see `rules.journal_text.key_of`
+        # ways for a transfer; empty until they are known, and for other placements
         self.candidates: Sequence[Candidate] = ()
-        self.current = 0
-        self.ruled_out: set[int] = set()
+        self.current = 0  # number of the candidate that is tried
+        self.ruled_out: set[int] = set()  # numbers of those that are not tried again
+        # pairs of protocols whose services have failed since the last delay
         self.tried: set[int] = set()
-        self.has_failed_service = False
-        self.attempts = 0
-        self.progress = progress
-        self.single = single
+        self.has_failed_service = False  # whether the last fault was one of a service
+        self.attempts = 0  # begun so far
+        self.progress = progress  # of the present attempt
+        self.single = single  # whether it is one file of a directory or pattern
 
 
 class RequestOrder:

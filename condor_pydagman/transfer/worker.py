@@ -30,29 +30,18 @@ from condor_pydagman.transfer.work import RequestOrder, Work, WorkQueue
 
 
 class AttemptEnd(NamedTuple):
-    """The end of an attempt.
-
-    Attributes:
-        state: COMPLETED, RESCHEDULED or FAILED.
-        attempt: number from 1.
-        seconds: that it took.
-        outcome: of one that succeeded.
-        fault: of one that did not.
-        delay_s: seconds until the next attempt.
-        way: that was tried.
-        number: of the request in its file, from 0; files of a directory have the same.
-    """
+    """The end of an attempt."""
 
     key: str
     placement: Placement
-    state: str
-    attempt: int
-    seconds: float
-    outcome: Outcome | None = None
-    fault: Fault | None = None
-    delay_s: float = 0
-    way: str = ""
-    number: int = 0
+    state: str  # COMPLETED, RESCHEDULED or FAILED
+    attempt: int  # number from 1
+    seconds: float  # that it took
+    outcome: Outcome | None = None  # of one that succeeded
+    fault: Fault | None = None  # of one that did not
+    delay_s: float = 0  # seconds until the next attempt
+    way: str = ""  # that was tried
+    number: int = 0  # of the request in its file, from 0; files of a directory have the same
 
 
 class Listener(Protocol):
@@ -88,9 +77,6 @@ class Worker:
         journal: what earlier workers have done.
         share: what of them is for this worker.
         files: of directories, which workers in other processes share with this one.
-
-    Attributes:
-        running: what is under way now, for those who show it.
     """
 
     def __init__(
@@ -116,7 +102,7 @@ class Worker:
         self._failed: set[FaultKind] = set()
         self._crash: BaseException | None = None
         self._threads: list[threading.Thread] = []
-        self.running: set[Work] = set()
+        self.running: set[Work] = set()  # what is under way now, for those who show it
         for number, placement in enumerate(placements):
             if not share.has(number):
                 continue

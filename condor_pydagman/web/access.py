@@ -47,30 +47,20 @@ GONE = -1  # in place of the user of a connection
 
 
 class Refused(PydagmanError):
-    """A request that is not answered.
-
-    Attributes:
-        status: of the answer, 400 to 503.
-    """
+    """A request that is not answered."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
-        self.status = status
+        self.status = status  # of the answer, 400 to 503
 
 
 class Access:
-    """The secrets of one server, and what it demands of requests.
-
-    Attributes:
-        port: on which it listens; known when it does.
-        name: of the host, in the URL.
-        token: for the URL that the user opens.
-    """
+    """The secrets of one server, and what it demands of requests."""
 
     def __init__(self, port: int = 0) -> None:
-        self.port = port
-        self.name = f"{secrets.token_hex(16)}.localhost"
-        self.token = secrets.token_urlsafe(32)
+        self.port = port  # on which it listens; known when it does
+        self.name = f"{secrets.token_hex(16)}.localhost"  # of the host, in the URL
+        self.token = secrets.token_urlsafe(32)  # for the URL that the user opens
         self._session = secrets.token_urlsafe(32)
 
     @property

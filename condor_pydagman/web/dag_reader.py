@@ -29,16 +29,12 @@ class SitesOfGroups(NamedTuple):
     """Where all groups are at a moment: for the marks in the picture, told in differences.
 
     It never changes, so that clients can compare what they know with what is known now.
-
-    Attributes:
-        names: of the sites, in the order of their colours; later ones are added at the end.
-        of: by group, the number of its site from 1 on; 0 if it has none.
-        nodes: how many nodes are at each site.
     """
 
+    # of the sites, in the order of their colours; later ones are added at the end
     names: Sequence[str]
-    of: Sequence[int]
-    nodes: Sequence[int]
+    of: Sequence[int]  # by group, the number of its site from 1 on; 0 if it has none
+    nodes: Sequence[int]  # how many nodes are at each site
 
     def news(self, known: SitesOfGroups | None) -> dict[str, Any]:
         """What a client that knows `known` has to be told."""
@@ -78,27 +74,17 @@ class SitesSeen:
 
 
 class Snapshot(NamedTuple):
-    """What a look has found.
+    """What a look has found."""
 
-    Attributes:
-        overview: as `condor_pydagman watch --json` prints it, and `states`: nodes by KEYS,
-            `limits`: throttles by their names in the job ad, `partial`: only the end was read of
-            a huge log.
-        found: the DAG, as it is known by now.
-        changes: numbers of nodes and their states, each node once.
-        states: of all nodes, if they are to be read anew; else None.
-        over: whether the DAG has ended, and nothing more will come.
-        names: of all nodes; another list than before if `states` is given.
-        places: of the groups that run at sites; None if the DAG has none.
-    """
-
+    # as `condor_pydagman watch --json` prints it, and `states`: nodes by KEYS, `limits`: throttles
+    # by their names in the job ad, `partial`: only the end was read of a huge log
     overview: dict[str, Any]
-    found: FoundDag
-    changes: Sequence[tuple[int, int]]
-    states: bytes | None
-    over: bool
-    names: Sequence[str]
-    places: SitesOfGroups | None = None
+    found: FoundDag  # the DAG, as it is known by now
+    changes: Sequence[tuple[int, int]]  # numbers of nodes and their states, each node once
+    states: bytes | None  # of all nodes, if they are to be read anew; else None
+    over: bool  # whether the DAG has ended, and nothing more will come
+    names: Sequence[str]  # of all nodes; another list than before if `states` is given
+    places: SitesOfGroups | None = None  # of the groups that run at sites; None if the DAG has none
 
 
 class DagReader:
@@ -107,11 +93,6 @@ class DagReader:
     Args:
         found: the DAG.
         schedd, outside: see WatchedDag.
-
-    Attributes:
-        names: of the nodes, by number.
-        states: of the nodes, by number, as in `shown_states.KEYS`.
-        orders: kept by tables (`tables.Rows`): what their names come from, and the order of these.
     """
 
     def __init__(
@@ -123,8 +104,9 @@ class DagReader:
         self._watched = WatchedDag(
             found, whole=True, schedd=schedd, heard=self._hear, outside=outside
         )
-        self.names: Sequence[str] = []
-        self.states = bytearray()
+        self.names: Sequence[str] = []  # of the nodes, by number
+        self.states = bytearray()  # of the nodes, by number, as in `shown_states.KEYS`
+        # kept by tables (`tables.Rows`): what their names come from, and the order of these
         self.orders: dict[type, tuple[object, Sequence[int]]] = {}
         self._counts = [0] * len(KEYS)
         self._keys: Sequence[str] = []

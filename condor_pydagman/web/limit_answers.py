@@ -23,13 +23,10 @@ PATIENCE_S = 20.0  # for the schedd
 
 
 class LimitAnswers:
-    """All shared limits, as they were when they were asked for last.
-
-    Attributes:
-        in_use: what DAGs have of them; for the thread for files.
-    """
+    """All shared limits, as they were when they were asked for last."""
 
     def __init__(self) -> None:
+        # what DAGs have of them; for the thread for files
         self.in_use = LimitsInUse(self._told, has_claim)
         self._rows: Sequence[LimitRow] = ()
         self._is_wanted = False  # since they were asked for last

@@ -42,12 +42,11 @@ class ChangeRing:
         version: the first one; greater than any that was used for this DAG before.
 
     Attributes:
-        version: of the last change.
         first: the version from which on the numbers of nodes are what they are.
     """
 
     def __init__(self, version: int) -> None:
-        self.version = self.first = version
+        self.version = self.first = version  # of the last change
         self._oldest = version  # all changes after this version are kept
         self._kept = array("q", bytes(8 * MAX_KEPT))
 
@@ -85,14 +84,7 @@ class LiveDag:
         version: of the first state; greater than any that was used for this DAG before.
 
     Attributes:
-        reader: to be used in the thread for files only.
-        ring: the last changes.
-        snapshot: the last look.
-        names: of the nodes, by number, at `ring.version`.
-        problem: why the last look failed, '' if it has not.
-        looks: how many looks there were.
         clients: how many follow it.
-        picture: to be used in the thread for pictures only; None until it is asked for.
     """
 
     def __init__(
@@ -104,14 +96,15 @@ class LiveDag:
         version: int,
     ) -> None:
         self.found = found
-        self.reader: DagReader
-        self.ring = ChangeRing(version)
-        self.snapshot: Snapshot | None = None
-        self.problem = ""
-        self.looks = self.clients = 0
+        self.reader: DagReader  # to be used in the thread for files only
+        self.ring = ChangeRing(version)  # the last changes
+        self.snapshot: Snapshot | None = None  # the last look
+        self.problem = ""  # why the last look failed, '' if it has not
+        self.looks = self.clients = 0  # how many looks there were
         self.asked = time.monotonic()
+        # to be used in the thread for pictures only; None until it is asked for
         self.picture: PictureBoxes | None = None
-        self.names: Sequence[str] = []
+        self.names: Sequence[str] = []  # of the nodes, by number, at `ring.version`
         self._states = bytearray()
         self._mark = _NO_FILE
         self._submitted_anew: FoundDag | None = None

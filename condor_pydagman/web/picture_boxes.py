@@ -36,14 +36,10 @@ Shares = Mapping[int, Counter[int]]  # by box: how many of its nodes are in each
 
 
 class PictureBoxes:
-    """Pictures of one DAG.
-
-    Attributes:
-        dag: the DAG.
-    """
+    """Pictures of one DAG."""
 
     def __init__(self, dag: Dag) -> None:
-        self.dag = dag
+        self.dag = dag  # the DAG
         self._unfolding: Unfolding | None = None
         self._kept: OrderedDict[tuple[str, ...], _Picture] = OrderedDict()
 

@@ -24,16 +24,11 @@ Ad = Mapping[str, Any]
 
 
 class QueueAnswers:
-    """The ads of the user's DAGMan jobs.
-
-    Attributes:
-        ads: by cluster, as they were when the schedd answered last.
-        problem: why it has not, '' if it has.
-    """
+    """The ads of the user's DAGMan jobs."""
 
     def __init__(self) -> None:
-        self.ads: dict[int, Ad] = {}
-        self.problem = "the schedd has not been asked yet"
+        self.ads: dict[int, Ad] = {}  # by cluster, as they were when the schedd answered last
+        self.problem = "the schedd has not been asked yet"  # why it has not, '' if it has
         self._asked = 0.0
         self._asking = asyncio.Lock()
 

@@ -25,19 +25,12 @@ _Types = Mapping[str, type]
 
 
 class _Command(NamedTuple):
-    """What can be asked for.
+    """What can be asked for."""
 
-    Attributes:
-        effect: what it does, for one node or for several.
-        options: that it takes.
-        loses_work: whether jobs that run are lost by it.
-        of_dag: whether it is for the whole DAG, not for nodes.
-    """
-
-    effect: str
-    options: _Types = MappingProxyType({})
-    loses_work: bool = False
-    of_dag: bool = False
+    effect: str  # what it does, for one node or for several
+    options: _Types = MappingProxyType({})  # that it takes
+    loses_work: bool = False  # whether jobs that run are lost by it
+    of_dag: bool = False  # whether it is for the whole DAG, not for nodes
 
 
 _COMMANDS: Mapping[str, _Command] = {
@@ -107,39 +100,25 @@ class Controls(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What somebody wants of a DAG.
+    """What somebody wants of a DAG."""
 
-    Attributes:
-        command: `cancel`, `hold`, ...
-        nodes: one of names, pattern, state, category, group; {} for a command on the DAG.
-        options: of the command.
-        seen: version of the states that the person saw; -1 if that is not told.
-        dry: only say what it would do.
-    """
-
-    command: str
+    command: str  # `cancel`, `hold`, ..
+    # one of names, pattern, state, category, group; {} for a command on the DAG
     nodes: Mapping[str, Any]
-    options: Mapping[str, Any]
-    seen: int = -1
-    dry: bool = False
+    options: Mapping[str, Any]  # of the command
+    seen: int = -1  # version of the states that the person saw; -1 if that is not told
+    dry: bool = False  # only say what it would do
 
 
 class Answer(NamedTuple):
-    """What has been done, or would be.
+    """What has been done, or would be."""
 
-    Attributes:
-        done: how many nodes, or 1 for a command on the DAG.
-        refused: some of the nodes that it can't be done with: node, state, reason.
-        refused_count: how many there are.
-        effect: a sentence that says what it does.
-        loses_work: whether jobs that run are lost by it.
-    """
-
-    done: int
+    done: int  # how many nodes, or 1 for a command on the DAG
+    # some of the nodes that it can't be done with: node, state, reason
     refused: Sequence[Mapping[str, str]] = ()
-    refused_count: int = 0
-    effect: str = ""
-    loses_work: bool = False
+    refused_count: int = 0  # how many there are
+    effect: str = ""  # a sentence that says what it does
+    loses_work: bool = False  # whether jobs that run are lost by it
 
     def as_json(self) -> dict[str, Any]:
         """The fields by name."""

@@ -39,12 +39,11 @@ class Rows(ABC):
         source: what the names come from; another one if they may be others.
 
     Attributes:
-        STATES: in which rows can be, in their order.
-        SORTS: by which columns they are sorted beside the name: what gives the key of a row.
         names: of all rows, by number.
     """
 
-    STATES: ClassVar[Sequence[str]]
+    STATES: ClassVar[Sequence[str]]  # in which rows can be, in their order
+    # by which columns they are sorted beside the name: what gives the key of a row
     SORTS: ClassVar[Mapping[str, Callable[[Any, int], Any]]]
 
     def __init__(self, reader: DagReader, source: object, names: Sequence[str]) -> None:

@@ -45,18 +45,14 @@ class _Pool:
 
 
 class Threads:
-    """One thread for files, one for pictures, some for whatever steers DAGs.
-
-    Attributes:
-        with_files: runs something that reads files or uses what was read.
-        with_picture: runs something that lays out a picture.
-        with_steering: runs something that asks a DAGMan.
-    """
+    """One thread for files, one for pictures, some for whatever steers DAGs."""
 
     def __init__(self) -> None:
+        # runs something that reads files or uses what was read
         self.with_files = _Pool(1, "files", "the DAG's files are")
+        # runs something that lays out a picture
         self.with_picture = _Pool(1, "pictures", "the picture is")
-        self.with_steering = _Pool(4, "steering", "DAGMan is")
+        self.with_steering = _Pool(4, "steering", "DAGMan is")  # runs something that asks a DAGMan
 
     def close(self) -> None:
         """Begin nothing more; what runs is not waited for."""

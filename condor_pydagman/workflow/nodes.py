@@ -49,20 +49,14 @@ INLINE = "{"  # the word that an inline description follows
 
 
 class Definition(NamedTuple):
-    """What the line that defines a node says behind its name; many nodes can have the same.
+    """What the line that defines a node says behind its name; many nodes can have the same."""
 
-    Attributes:
-        word: the command words before the name, as SUBDAG EXTERNAL.
-        submit: the word behind the name: a file, the name of a description of the DAG, or INLINE;
-            '' for the file of a Workflow, which has no name yet.
-        lines: of an inline description.
-        options: DIR, NOOP and DONE.
-    """
-
-    word: str
+    word: str  # the command words before the name, as SUBDAG EXTERNAL
+    # the word behind the name: a file, the name of a description of the DAG, or INLINE; '' for the
+    # file of a Workflow, which has no name yet
     submit: str
-    lines: str = ""
-    options: str = ""
+    lines: str = ""  # of an inline description
+    options: str = ""  # DIR, NOOP and DONE
 
 
 class Joinable(NodeCommands):

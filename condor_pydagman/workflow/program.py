@@ -33,19 +33,13 @@ _USED = ("Workflow", "flow", "range", "n", "parent", "child")
 
 
 class Node:
-    """A node of the file.
-
-    Attributes:
-        made: the method that makes it, its file or description, and its options.
-        row: its VARS.
-        calls: what else is said of it.
-    """
+    """A node of the file."""
 
     def __init__(self, name: str, made: tuple[str, str, str]) -> None:
         self.name = name
-        self.made = made
-        self.row: dict[str, str] = {}
-        self.calls: list[str] = []
+        self.made = made  # the method that makes it, its file or description, and its options
+        self.row: dict[str, str] = {}  # its VARS
+        self.calls: list[str] = []  # what else is said of it
 
     def follows(self, layer: Sequence[Node]) -> bool:
         """Whether it is the next of a layer, of which these are the first."""

@@ -17,17 +17,11 @@ class Edge(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where a program has a node.
+    """Where a program has a node."""
 
-    Attributes:
-        variable: that holds the node, or its layer.
-        number: in the layer, from 0.
-        size: of the layer; 0 if the node is in none.
-    """
-
-    variable: str
-    number: int = 0
-    size: int = 0
+    variable: str  # that holds the node, or its layer
+    number: int = 0  # in the layer, from 0
+    size: int = 0  # of the layer; 0 if the node is in none
 
 
 Positions = Mapping[str, Position]

@@ -178,17 +178,7 @@ Proc = tuple[int, int]
 
 
 class Brakes(Feature):
-    """The brakes of a run, by number.
-
-    Attributes:
-        brakes: as the DAG has them.
-        round: how often people have taken brakes back.
-        due: brakes of which more has failed than they allow: the last node, and why.
-        braked: brakes that are in force, and why.
-        to_hold, to_release: procs that are to be put on hold or released, and when the schedd is to
-            be asked for it, again perhaps.
-        held: procs that a brake has put on hold.
-    """
+    """The brakes of a run, by number."""
 
     name = "brake"
     records = (
@@ -198,13 +188,16 @@ class Brakes(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        self.brakes = brakes_of(run.dag)
-        self.round = 0
+        self.brakes = brakes_of(run.dag)  # as the DAG has them
+        self.round = 0  # how often people have taken brakes back
+        # brakes of which more has failed than they allow: the last node, and why
         self.due: dict[int, tuple[int, str]] = {}
-        self.braked: dict[int, str] = {}
+        self.braked: dict[int, str] = {}  # brakes that are in force, and why
+        # procs that are to be put on hold or released, and when the schedd is to be asked for it,
+        # again perhaps
         self.to_hold: dict[Proc, float] = {}
         self.to_release: dict[Proc, float] = {}
-        self.held: set[Proc] = set()
+        self.held: set[Proc] = set()  # procs that a brake has put on hold
         self._resumed: str | None = None  # why a person resumes the DAG, until that is written
         self._excused: set[int] = set()
         self._counts = self._new_counts()

@@ -29,16 +29,11 @@ class ActingBrake(NamedTuple):
 
 
 class BrakesSeen(Seen):
-    """What is known of the brakes of a run.
-
-    Attributes:
-        acting: those that act, by name.
-        resumes: how often a person has taken brakes back.
-    """
+    """What is known of the brakes of a run."""
 
     def __init__(self) -> None:
-        self.acting: dict[str, ActingBrake] = {}
-        self.resumes = 0
+        self.acting: dict[str, ActingBrake] = {}  # those that act, by name
+        self.resumes = 0  # how often a person has taken brakes back
 
 
 def _braked(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: float) -> None:

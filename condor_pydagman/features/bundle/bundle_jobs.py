@@ -37,31 +37,25 @@ _NOT_HELD = (EventKind.JOB_RELEASED, *_RUNS)
 
 
 class BundleJobs:
-    """The bundles of a run that have not ended, and their jobs.
-
-    Attributes:
-        bundles: by number.
-        coming, idle, running, over: those of them whose job may be on its way to the queue; has
-            not begun to run, these included, or has ceased to; runs; has left the queue.
-        stopped: those whose job has ceased to run since it was read what they have come to.
-        last: the greatest number that one has had.
-        removals: clusters, and when they are to be removed again, as that has failed.
-        gaps: for how long slots have no job between two.
-    """
+    """The bundles of a run that have not ended, and their jobs."""
 
     def __init__(self, run: RunState) -> None:
         self.run = run
-        self.bundles: dict[int, Bundle] = {}
+        self.bundles: dict[int, Bundle] = {}  # by number
+        # those of them whose job may be on its way to the queue; has not begun to run, these
+        # included, or has ceased to; runs; has left the queue
         self.coming: dict[int, Bundle] = {}
         self.idle: dict[int, Bundle] = {}
         self.running: dict[int, Bundle] = {}
         self.over: dict[int, Bundle] = {}
+        # those whose job has ceased to run since it was read what they have come to
         self.stopped: dict[int, Bundle] = {}
-        self.last = 0
+        self.last = 0  # the greatest number that one has had
         self._by_cluster: dict[int, Bundle] = {}
         self._strays: set[int] = set()  # clusters that are to leave the queue
+        # clusters, and when they are to be removed again, as that has failed
         self.removals: dict[int, float] = {}
-        self.gaps = SlotGaps()
+        self.gaps = SlotGaps()  # for how long slots have no job between two
         self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
 
     def add(self, number: int, kind: str = "") -> Bundle:

@@ -30,23 +30,15 @@ MAX_EDGES = 500  # to or from a node, beyond which none joins: all are looked at
 
 
 class Room(NamedTuple):
-    """How many nodes may be in a bundle.
+    """How many nodes may be in a bundle."""
 
-    Attributes:
-        most: all in all.
-        parallel: how many run side by side.
-        task_s: how long one takes, in seconds; 0: that is not known.
-        longest_s: the same of the longest.
-        steps: how many may be in it for one that is ready, with that one; 0: any number.
-        comes_home: what a node has made comes home with the job, and those that wait for the node
-            elsewhere wait for that.
-    """
-
-    most: int
-    parallel: int = 1
-    task_s: float = 0.0
-    longest_s: float = 0.0
-    steps: int = 0
+    most: int  # all in all
+    parallel: int = 1  # how many run side by side
+    task_s: float = 0.0  # how long one takes, in seconds; 0: that is not known
+    longest_s: float = 0.0  # the same of the longest
+    steps: int = 0  # how many may be in it for one that is ready, with that one; 0: any number
+    # what a node has made comes home with the job, and those that wait for the node elsewhere wait
+    # for that
     comes_home: bool = False
 
     def cut(self, heads: int, length: int, slots: int) -> Room:
@@ -144,17 +136,11 @@ class Graph(Protocol):
 
 
 class _Size(NamedTuple):
-    """How large the part of a bundle is that begins with one node that is ready.
+    """How large the part of a bundle is that begins with one node that is ready."""
 
-    Attributes:
-        nodes: how many there are in it, with that one.
-        steps: on how many steps they are.
-        in_turn: how many of them wait for others of their step.
-    """
-
-    nodes: int = 1
-    steps: int = 1
-    in_turn: int = 0
+    nodes: int = 1  # how many there are in it, with that one
+    steps: int = 1  # on how many steps they are
+    in_turn: int = 0  # how many of them wait for others of their step
 
 
 class _Shape:
@@ -192,9 +178,6 @@ class Chains:
     Args:
         may_join: whether a node may, as far as it is not a question of its parents.
         is_done: whether one that is not in the bundle is done.
-
-    Attributes:
-        steps: by node, how many tasks, one after the other, it takes until it has ended.
     """
 
     def __init__(
@@ -206,6 +189,7 @@ class Chains:
     ) -> None:
         self._graph, self._room = graph, room
         self._may_join, self._is_done = may_join, is_done
+        # by node, how many tasks, one after the other, it takes until it has ended
         self.steps: dict[int, int] = {}
 
     def with_followers(self, heads: Iterable[int]) -> list[int]:

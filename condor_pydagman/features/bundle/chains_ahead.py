@@ -17,17 +17,11 @@ FREE_SLOTS = (
 
 
 class Chained(NamedTuple):
-    """Chains of nodes.
+    """Chains of nodes."""
 
-    Attributes:
-        number: how many there are, of at least two nodes.
-        longest: how many tasks run one after the other in the longest.
-        behind: how many nodes run behind others.
-    """
-
-    number: int = 0
-    longest: int = 0
-    behind: int = 0
+    number: int = 0  # how many there are, of at least two nodes
+    longest: int = 0  # how many tasks run one after the other in the longest
+    behind: int = 0  # how many nodes run behind others
 
 
 class ChainsAhead:

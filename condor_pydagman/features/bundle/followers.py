@@ -15,16 +15,11 @@ MAX_LOOKED_AT = 5000  # nodes that one request has
 
 
 class Key(NamedTuple):
-    """What nodes have in common that can go together.
+    """What nodes have in common that can go together."""
 
-    Attributes:
-        priority: their own, without what is added for the whole DAG.
-        kind: as what makes bundles has found it.
-    """
-
-    priority: int
+    priority: int  # their own, without what is added for the whole DAG
     line: BundleLine
-    kind: str
+    kind: str  # as what makes bundles has found it
     category: str
 
 

@@ -37,12 +37,10 @@ class Learned:
 
     Args:
         gaps: those between jobs.
-
-    Attributes:
-        slots: how many; 0 if it is not known; None if it has not been found out.
     """
 
     def __init__(self, gaps: SlotGaps) -> None:
+        # how many; 0 if it is not known; None if it has not been found out
         self.slots: int | None = None
         self._gaps = gaps
         self._overhead = Usual(FIRST_OVERHEAD_S)

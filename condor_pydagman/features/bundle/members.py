@@ -17,21 +17,15 @@ INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
 
 
 class Members:
-    """The nodes of the bundles of a run.
-
-    Attributes:
-        bundle_of: by node, its bundle, if that runs it now or next.
-        behind: by node, its bundle, if it runs behind others of it.
-        empty: bundles of which no node is in the queue, and since when.
-        shared: how many nodes are in the places of others, under -MaxJobs.
-    """
+    """The nodes of the bundles of a run."""
 
     def __init__(self, run: RunState) -> None:
         self.run = run
-        self.bundle_of: dict[int, Bundle] = {}
-        self.behind: dict[int, Bundle] = {}
+        self.bundle_of: dict[int, Bundle] = {}  # by node, its bundle, if that runs it now or next
+        self.behind: dict[int, Bundle] = {}  # by node, its bundle, if it runs behind others of it
+        # bundles of which no node is in the queue, and since when
         self.empty: dict[int, float] = {}
-        self.shared = 0
+        self.shared = 0  # how many nodes are in the places of others, under -MaxJobs
 
     def __contains__(self, node: int) -> bool:
         return node in self.bundle_of or node in self.behind

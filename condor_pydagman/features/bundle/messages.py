@@ -11,14 +11,10 @@ HELPER = "bundle"
 
 
 class LookAt(NamedTuple):
-    """Find out which nodes can go together.  Answered by LookedAt.
+    """Find out which nodes can go together.  Answered by LookedAt."""
 
-    Attributes:
-        nodes: those that are ready.
-        followers: those that may run behind these: their inputs need not be there yet.
-    """
-
-    nodes: tuple[SubmitNode, ...]
+    nodes: tuple[SubmitNode, ...]  # those that are ready
+    # those that may run behind these: their inputs need not be there yet
     followers: tuple[SubmitNode, ...] = ()
 
 
@@ -41,59 +37,45 @@ class LookedAt(NamedTuple):
 class Prepare(NamedTuple):
     """Write the list of the tasks of a bundle, and the description of its job.  Answered by
     Prepared.
-
-    Attributes:
-        number: of the bundle.
-        nodes: in the order in which they are started.
-        parallel: how many run side by side.
-        time_limits: seconds that each may run, 0 for no limit.
-        release_s: seconds that a node may run until others are not to wait for it; 0: any.
-        after: for each node, the places in `nodes`, from 1, of those that it runs behind; empty if
-            none does.
-        chain_s: seconds that a node may run until those are not to run behind it that were to.
     """
 
-    number: int
-    nodes: tuple[SubmitNode, ...]
-    parallel: int
-    time_limits: tuple[int, ...]
+    number: int  # of the bundle
+    nodes: tuple[SubmitNode, ...]  # in the order in which they are started
+    parallel: int  # how many run side by side
+    time_limits: tuple[int, ...]  # seconds that each may run, 0 for no limit
+    # seconds that a node may run until others are not to wait for it; 0: any
     release_s: float = 0.0
+    # for each node, the places in `nodes`, from 1, of those that it runs behind; empty if none does
     after: tuple[tuple[int, ...], ...] = ()
+    # seconds that a node may run until those are not to run behind it that were to
     chain_s: float = 0.0
 
 
 class Prepared(NamedTuple):
-    """Answer to Prepare: the description, or why there is none.
-
-    Attributes:
-        without: places of nodes that can't run behind others in this job after all.
-    """
+    """Answer to Prepare: the description, or why there is none."""
 
     number: int
     text: str
     why: str = ""
+    # places of nodes that can't run behind others in this job after all
     without: Sequence[int] = ()
 
 
 class Collect(NamedTuple):
     """Bring home what the nodes of a bundle have come to, whose job has left the queue, or runs.
     Answered by Collected.
-
-    Attributes:
-        number, cluster: of the bundle.
-        nodes, retries: those that are in it, and the number of the run of each.
-        removed: somebody has removed it: nodes without a result count as removed.
-        why: how it has ended, in words; '' if it runs.
-        behind: how many of the nodes, the last ones, were to run behind others of which it is not
-            known that they have ended.
     """
 
+    # of the bundle
     number: int
     cluster: int
+    # those that are in it, and the number of the run of each
     nodes: tuple[int, ...]
     retries: tuple[int, ...]
-    removed: bool
-    why: str
+    removed: bool  # somebody has removed it: nodes without a result count as removed
+    why: str  # how it has ended, in words; '' if it runs
+    # how many of the nodes, the last ones, were to run behind others of which it is not known that
+    # they have ended
     behind: int = 0
 
 
@@ -103,10 +85,6 @@ class Collected(NamedTuple):
 
     Of a bundle whose job runs, the record says which nodes it does not run any more; there are no
     events if there is nothing new, and none are to be expected if it is not `is_live`.
-
-    Attributes:
-        not_home: how many of its nodes have ended whose files come home with the job; 0: that is
-            as it was.
     """
 
     number: int
@@ -114,6 +92,7 @@ class Collected(NamedTuple):
     took: Sequence[float] = ()
     why: str = ""
     is_live: bool = True
+    # how many of its nodes have ended whose files come home with the job; 0: that is as it was
     not_home: int = 0
 
 

@@ -21,32 +21,9 @@ class Bundle:
     """One bundle.
 
     Attributes:
-        number: of the bundle, from 1.
-        kind: of its nodes; '' if it was made by an earlier DAGMan.
-        members: its nodes, in order.
-        inside: how many of them are in the queue as far as the DAG goes.
-        behind: those that are to run when others of them have ended.
-        parallel: how many of them run side by side, and have places in their category; if it was
-            made by an earlier DAGMan, the most that may do so.
-        cluster: of its job, 0 while there is none as far as is known.
-        runs: whether its job runs.
         held: whether its job is on hold.
         begun, ended_at: when it has begun to, and has ended, seconds since the epoch.
-        asked: whether its job is being submitted, or what it has done is being brought home.
-        unknown: whether the reply to its submission was lost.
-        ended: how its job has left the queue, '' if it has not.
-        removed: whether somebody else than DAGMan has removed its job.
-        given_up: whether DAGMan has its job removed.
         hold: why its job is on hold, if DAGMan has it removed for that.
-        missing: since when the schedd has not had its job, seconds since the epoch.
-        again_at: when its results are to be brought home again, which failed.
-        placed: nodes that have places in their category.
-        unplaced: nodes that get one next, or have left.
-        is_live: whether what its nodes have come to may be known while its job runs: not of one
-            that an earlier version has made for a run with file transfer.
-        not_home: how many of its nodes have ended whose files come home with the job.
-        worked_s: seconds that those of its nodes took of which that was known then.
-        text: the description of its job, which is submitted when a record has been read back.
     """
 
     __slots__ = (
@@ -57,27 +34,34 @@ class Bundle:
     )
 
     def __init__(self, number: int, kind: str = "") -> None:
-        self.number = number
-        self.kind = kind
-        self.members: list[int] = []
-        self.inside = 0
-        self.behind: set[int] = set()
+        self.number = number  # of the bundle, from 1
+        self.kind = kind  # of its nodes; '' if it was made by an earlier DAGMan
+        self.members: list[int] = []  # its nodes, in order
+        self.inside = 0  # how many of them are in the queue as far as the DAG goes
+        self.behind: set[int] = set()  # those that are to run when others of them have ended
+        # how many of them run side by side, and have places in their category; if it was made by an
+        # earlier DAGMan, the most that may do so
         self.parallel = 1
-        self.cluster = 0
-        self.runs = self.held = False
+        self.cluster = 0  # of its job, 0 while there is none as far as is known
+        self.runs = self.held = False  # whether its job runs
         self.begun = self.ended_at = 0.0
+        # whether its job is being submitted, or what it has done is being brought home
         self.asked = False
-        self.unknown = False
-        self.ended = self.hold = ""
-        self.removed = False
-        self.given_up = False
+        self.unknown = False  # whether the reply to its submission was lost
+        self.ended = self.hold = ""  # how its job has left the queue, '' if it has not
+        self.removed = False  # whether somebody else than DAGMan has removed its job
+        self.given_up = False  # whether DAGMan has its job removed
+        # since when the schedd has not had its job, seconds since the epoch
         self.missing: float | None = None
-        self.again_at = 0.0
-        self.placed: set[int] = set()
-        self.unplaced: deque[int] = deque()
+        self.again_at = 0.0  # when its results are to be brought home again, which failed
+        self.placed: set[int] = set()  # nodes that have places in their category
+        self.unplaced: deque[int] = deque()  # nodes that get one next, or have left
+        # whether what its nodes have come to may be known while its job runs: not of one that an
+        # earlier version has made for a run with file transfer
         self.is_live = True
-        self.not_home = 0
-        self.worked_s = 0.0
+        self.not_home = 0  # how many of its nodes have ended whose files come home with the job
+        self.worked_s = 0.0  # seconds that those of its nodes took of which that was known then
+        # the description of its job, which is submitted when a record has been read back
         self.text = ""
 
     @property

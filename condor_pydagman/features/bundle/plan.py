@@ -77,49 +77,35 @@ SHORTEST_S = 0.001  # of a task. No program starts and ends faster
 
 
 class Limits(NamedTuple):
-    """Of a BUNDLE command.
+    """Of a BUNDLE command."""
 
-    Attributes:
-        size: how many tasks go into a bundle; 0: as many as seems best.
-        seconds: for how much work; 0: for as much as seems best.
-        parallel: tasks that run side by side in a job.
-    """
-
-    size: int = 0
-    seconds: float = 0.0
-    parallel: int = 1
+    size: int = 0  # how many tasks go into a bundle; 0: as many as seems best
+    seconds: float = 0.0  # for how much work; 0: for as much as seems best
+    parallel: int = 1  # tasks that run side by side in a job
 
 
 class Seen(NamedTuple):
-    """What is known when bundles are made.
+    """What is known when bundles are made."""
 
-    Attributes:
-        ready: nodes of the kind that are ready.
-        slots: how many jobs of the kind the pool can run at once; 0: not known, which costs much
-            of the gain of short tasks.  Too high a number costs some of it; too low a one makes
-            the DAG slower: it is not the most that have run at once, before others have waited
-            beside them in vain.
-        running, idle: jobs of this DAG in the queue, bundles or not.
-        late: those of them that are, by `is_late`.
-        task_s, longest_s, ended: of `Times`.
-        starts_per_s: how many jobs the schedd starts in a second.
-        job_s: for how long a job has its slot, beyond what its tasks take.
-        is_live: whether what tasks come to is known while their bundle runs, and those that have
-            not begun are given back when one runs for long.
-        steps: tasks that run one after the other for each node that is ready; its times are theirs.
-    """
-
-    ready: int
+    ready: int  # nodes of the kind that are ready
+    # how many jobs of the kind the pool can run at once; 0: not known, which costs much of the gain
+    # of short tasks.  Too high a number costs some of it; too low a one makes the DAG slower: it is
+    # not the most that have run at once, before others have waited beside them in vain.
     slots: int = 0
+    # jobs of this DAG in the queue, bundles or not
     running: int = 0
     idle: int = 0
-    late: int = 0
+    late: int = 0  # those of them that are, by `is_late`
+    # of `Times`
     task_s: float = 0.0
     longest_s: float = 0.0
     ended: int = 0
-    starts_per_s: float = 36.0
-    job_s: float = 0.03
+    starts_per_s: float = 36.0  # how many jobs the schedd starts in a second
+    job_s: float = 0.03  # for how long a job has its slot, beyond what its tasks take
+    # whether what tasks come to is known while their bundle runs, and those that have not begun are
+    # given back when one runs for long
     is_live: bool = False
+    # tasks that run one after the other for each node that is ready; its times are theirs
     steps: int = 1
 
 
@@ -127,14 +113,12 @@ class Times:
     """How long tasks of one kind take.
 
     Attributes:
-        task_s: a guess, rather too high; 0.0: nothing is known.
         longest_s: of those that are remembered.
-        ended: how many have ended in all.
     """
 
     def __init__(self) -> None:
-        self.task_s = self.longest_s = 0.0
-        self.ended = 0
+        self.task_s = self.longest_s = 0.0  # a guess, rather too high; 0.0: nothing is known
+        self.ended = 0  # how many have ended in all
         self._last: deque[float] = deque(maxlen=SAMPLES)
 
     def add(self, *seconds: float) -> None:

@@ -66,13 +66,7 @@ END_S = 20.0  # for which the end of the run waits for results, half of it for e
 
 
 class Bundles(Feature):
-    """The bundles of a run, and the nodes that wait for one.
-
-    Attributes:
-        waiting: the nodes that wait.
-        jobs: the jobs of bundles.
-        bundles: those that have not ended, by number.
-    """
+    """The bundles of a run, and the nodes that wait for one."""
 
     name = "bundle"
     records = (
@@ -91,9 +85,9 @@ class Bundles(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        self.jobs = BundleJobs(run)
-        self.waiting = Waiting(run, self.jobs)
-        self.bundles = self.jobs.bundles
+        self.jobs = BundleJobs(run)  # the jobs of bundles
+        self.waiting = Waiting(run, self.jobs)  # the nodes that wait
+        self.bundles = self.jobs.bundles  # those that have not ended, by number
         self.members = Members(run)
         # Nodes of which the log has the task's begin: by cluster and third number, and back.
         self._by_task: dict[tuple[int, int], int] = {}

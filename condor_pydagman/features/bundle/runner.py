@@ -196,13 +196,7 @@ class Stream:
 
 
 class Results:
-    """The file of results.
-
-    Attributes:
-        stream: where its lines go as well, if they are wanted there.
-        last_run: the number of the last run that has written any, once `over` has read them.
-        succeeded: of the tasks that are `over`, those that have succeeded.
-    """
+    """The file of results."""
 
     def __init__(self, stream: "Stream | None") -> None:
         """Open it, also that of an earlier run.
@@ -210,9 +204,10 @@ class Results:
         Raises:
             Failure: it can't be opened.
         """
-        self.stream = stream
+        self.stream = stream  # where its lines go as well, if they are wanted there
+        # the number of the last run that has written any, once `over` has read them
         self.last_run = -1
-        self.succeeded: set[int] = set()
+        self.succeeded: set[int] = set()  # of the tasks that are `over`, those that have succeeded
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             self._file = os.open(RESULTS, flags, 0o666)

@@ -21,26 +21,15 @@ OUT = b"out/"  # where is what tasks have left
 
 
 class Failure(Exception):
-    """Why the run can't go on.
-
-    Attributes:
-        code: the exit code of the runner.
-    """
+    """Why the run can't go on."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
-        self.code = code
+        self.code = code  # the exit code of the runner
 
 
 class Task:
     """A task of the list; names and words are bytes.
-
-    Attributes:
-        after: tasks that must have succeeded before it begins.
-        links: its inputs: by name, where each of them is.
-        choices: its inputs that may be in several places, the best first.
-        copies: its inputs that are copies of what others have left: by name, what tells a copy
-            that has been changed.
 
     Raises:
         ValueError, TypeError, KeyError, AttributeError, RecursionError: the line is damaged.
@@ -54,6 +43,7 @@ class Task:
     def __init__(self, line: bytes) -> None:
         of = json.loads(line.decode())
         self.number: int = whole(of["n"])
+        # tasks that must have succeeded before it begins
         self.after = [whole(one) for one in listed(of.get("after", []))]
         self.program = encoded(of["program"])
         self.arguments = [encoded(word) for word in listed(of["arguments"])]
@@ -63,8 +53,11 @@ class Task:
         self.input = encoded(of["input"])
         self.output = encoded(of["output"])
         self.error = encoded(of["error"])
-        self.links: dict[bytes, bytes] = {}
+        self.links: dict[bytes, bytes] = {}  # its inputs: by name, where each of them is
+        # its inputs that may be in several places, the best first
         self.choices: dict[bytes, list[bytes]] = {}
+        # its inputs that are copies of what others have left: by name, what tells a copy that has
+        # been changed
         self.copies: dict[bytes, tuple[int, ...]] = {}
         for source, name in listed(of["inputs"]):
             self._take(below(encoded(name)), source)
@@ -159,23 +152,17 @@ def places(source: bytes) -> "list[bytes]":
 class Bundle:
     """The list of tasks, whose numbers rise.
 
-    Attributes:
-        parallel: how many run at a time.
-        release_s: how long tasks run until those that wait are released; 0: they never are.
-        chain_s: how long one runs until those behind it are released; 0: they never are.
-        streams: whether results go to standard output as well.
-        lines: of the tasks, by number.
-        after: by number of a task, those after which it runs, if there are any.
-
     Raises:
         Failure: it can't be read, or is damaged.
     """
 
     def __init__(self, path: str) -> None:
-        self.parallel = 0
+        self.parallel = 0  # how many run at a time
+        # how long tasks run until those that wait are released; 0: they never are
         self.release_s = self.chain_s = 0.0
-        self.streams = False
-        self.lines: dict[int, bytes] = {}
+        self.streams = False  # whether results go to standard output as well
+        self.lines: dict[int, bytes] = {}  # of the tasks, by number
+        # by number of a task, those after which it runs, if there are any
         self.after: dict[int, list[int]] = {}
         self._last = 0
         at = 0
@@ -217,19 +204,16 @@ class Bundle:
             raise ValueError(f"this runner does not know format {head['format']!r}")
         self.parallel = whole(head["parallel"])
         self.release_s = head.get("release", 0) + 0.0
+        # how long one runs until those behind it are released; 0: they never are
         self.chain_s = head.get("chain", 0) + 0.0
         self.streams = head.get("stream") is True
 
 
 class Turns:
-    """Which tasks may begin, and which of them wait for others.
-
-    Attributes:
-        ready: the tasks that may begin, the first of them last.
-        futile: those that wait for one that will not succeed, and are not to be run.
-    """
+    """Which tasks may begin, and which of them wait for others."""
 
     def __init__(self, bundle: Bundle, over: "set[int]", succeeded: "set[int]") -> None:
+        # the tasks that may begin, the first of them last
         self.ready = [one for one in bundle.lines if not (one in over or one in bundle.after)]
         self.ready.reverse()
         self._behind: dict[int, list[int]] = {}
@@ -239,6 +223,7 @@ class Turns:
             for one in self._lacks[number]:
                 self._behind.setdefault(one, []).append(number)
             self._begins_if_it_may(number)
+        # those that wait for one that will not succeed, and are not to be run
         self.futile = self.without(over - succeeded)
 
     def _begins_if_it_may(self, number: int) -> None:

@@ -29,36 +29,24 @@ _MAX_ROWS = 1000
 
 
 class BundleSeen(Carrier):
-    """A bundle.
-
-    Attributes:
-        number: of the bundle.
-        made: when it was made.
-        why: how it has ended; '' if it has not.
-    """
+    """A bundle."""
 
     __slots__ = ("made", "number", "why")
 
     def __init__(self, number: int, made: float) -> None:
         super().__init__(f"{NAME}{number}")
-        self.number = number
-        self.made = made
-        self.why = ""
+        self.number = number  # of the bundle
+        self.made = made  # when it was made
+        self.why = ""  # how it has ended; '' if it has not
 
 
 class BundlesSeen(Seen):
-    """What is known of the bundles of a run.
-
-    Attributes:
-        bundles: all of them, by number.
-        open: how many have not ended.
-        by_cluster: those that have been submitted.
-    """
+    """What is known of the bundles of a run."""
 
     def __init__(self) -> None:
-        self.bundles: dict[int, BundleSeen] = {}
-        self.open = 0
-        self.by_cluster: dict[int, BundleSeen] = {}
+        self.bundles: dict[int, BundleSeen] = {}  # all of them, by number
+        self.open = 0  # how many have not ended
+        self.by_cluster: dict[int, BundleSeen] = {}  # those that have been submitted
 
 
 def bundle_of(attempt: Attempt) -> BundleSeen | None:

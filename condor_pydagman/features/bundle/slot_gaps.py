@@ -13,14 +13,10 @@ REMEMBERED = 8  # values of which a mean is
 
 
 class Usual:
-    """A mean of the last values, so that no single one decides.
-
-    Attributes:
-        value: a guess, until there is a first one.
-    """
+    """A mean of the last values, so that no single one decides."""
 
     def __init__(self, value: float) -> None:
-        self.value = value
+        self.value = value  # a guess, until there is a first one
         self._seen = 0
 
     def add(self, value: float) -> None:

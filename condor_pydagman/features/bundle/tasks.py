@@ -81,38 +81,26 @@ class CannotBundle(Exception):
 
 
 class Task(NamedTuple):
-    """What the runner does for one node; paths are absolute unless they say otherwise.
+    """What the runner does for one node; paths are absolute unless they say otherwise."""
 
-    Attributes:
-        program: its path at the access point.
-        transfers_program: whether it is to be there in a run with file transfer.
-        arguments, environment: as the program gets them.
-        directory: the initial directory.
-        input, output, error: as the description names them; '' for none.
-        inputs: files that are transferred.
-        outputs: names of files to be brought home; None: all new ones.
-        remaps: by name of an output, where it belongs, relative to `directory`.
-        success: the exit code that stands for success.
-        transfers_files: whether the job may be one with file transfer.
-        if_needed: whether it is one only where the machine does not share the files, which is
-            HTCondor's default.
-        files_of_job, requests: by commands, see `job_lines`.
-    """
-
-    program: str
-    transfers_program: bool
+    program: str  # its path at the access point
+    transfers_program: bool  # whether it is to be there in a run with file transfer
+    # as the program gets them
     arguments: Sequence[str]
     environment: Mapping[str, str]
-    directory: str
+    directory: str  # the initial directory
+    # as the description names them; '' for none
     input: str
     output: str
     error: str
-    inputs: Sequence[str]
-    outputs: Sequence[str] | None
-    remaps: Mapping[str, str]
-    success: int
-    transfers_files: bool
+    inputs: Sequence[str]  # files that are transferred
+    outputs: Sequence[str] | None  # names of files to be brought home; None: all new ones
+    remaps: Mapping[str, str]  # by name of an output, where it belongs, relative to `directory`
+    success: int  # the exit code that stands for success
+    transfers_files: bool  # whether the job may be one with file transfer
+    # whether it is one only where the machine does not share the files, which is HTCondor's default
     if_needed: bool = False
+    # by commands, see `job_lines`
     files_of_job: Mapping[str, str] = {}
     requests: Mapping[str, str] = {}
 
@@ -156,24 +144,16 @@ def before_and_after(variables: Collection[Variable]) -> tuple[Pairs, Pairs]:
 
 
 class Node(NamedTuple):
-    """What is known of a node beside its submit file.
+    """What is known of a node beside its submit file."""
 
-    Attributes:
-        name: its name.
-        retry: number of its run.
-        directory: where it is submitted from, absolute.
-        before, after: its VARS that stand before the lines of the submit file, and behind them.
-        equal: what else must be equal in a bundle: its priority and so on.
-        commands: those of submit descriptions that the access point has beside HTCondor's, in
-            lower case.
-    """
-
-    name: str
-    retry: int
-    directory: str
+    name: str  # its name
+    retry: int  # number of its run
+    directory: str  # where it is submitted from, absolute
+    # its VARS that stand before the lines of the submit file, and behind them
     before: Pairs = ()
     after: Pairs = ()
-    equal: tuple[object, ...] = ()
+    equal: tuple[object, ...] = ()  # what else must be equal in a bundle: its priority and so on
+    # those of submit descriptions that the access point has beside HTCondor's, in lower case
     commands: Collection[str] = ()
 
 

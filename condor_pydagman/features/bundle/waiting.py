@@ -32,34 +32,26 @@ MAX_REFUSALS = 3  # bundles of a kind that can't be submitted, before its nodes 
 
 
 class Waiting:
-    """The nodes of a run that wait for others, and what is known of others that its lines mean.
-
-    Attributes:
-        line_of: by node, the BUNDLE line that it is bundled by.
-        by_key: nodes that wait for others, and since when, by what they have in common.
-        unseen: nodes whose turn has come and of which the kind is not known, by priority.
-        looked_at: nodes of which that is being found out.
-        kinds: by node, its kind, as it was found last.
-        alone: nodes that run alone.
-        followers: nodes that may run behind others in a bundle.
-        live: kinds of which it is known while a bundle runs what its nodes have come to.
-        learned: how long nodes take, and how many jobs the pool can run.
-    """
+    """The nodes of a run that wait for others, and what is known of others that its lines mean."""
 
     def __init__(self, run: RunState, jobs: BundleJobs) -> None:
         self.run = run
         self._jobs = jobs
+        # by node, the BUNDLE line that it is bundled by
         self.line_of = line_of_nodes(run.dag, range(len(run.dag)))
+        # nodes that wait for others, and since when, by what they have in common
         self.by_key: dict[Key, dict[int, float]] = {}
         self._key: dict[int, Key] = {}  # of nodes in it
+        # nodes whose turn has come and of which the kind is not known, by priority
         self.unseen = ReadyQueue()
-        self.looked_at: dict[int, None] = {}
-        self.kinds: dict[int, str] = {}
-        self.alone: set[int] = set()
+        self.looked_at: dict[int, None] = {}  # nodes of which that is being found out
+        self.kinds: dict[int, str] = {}  # by node, its kind, as it was found last
+        self.alone: set[int] = set()  # nodes that run alone
         self._awaited: dict[Key, Awaited] = {}
-        self.learned = Learned(jobs.gaps)
+        self.learned = Learned(jobs.gaps)  # how long nodes take, and how many jobs the pool can run
+        # kinds of which it is known while a bundle runs what its nodes have come to
         self.live: set[str] = set()
-        self.followers = Followers(run, self)
+        self.followers = Followers(run, self)  # nodes that may run behind others in a bundle
         self._refusals: dict[str, int] = {}
         self._said: set[str] = set()
 

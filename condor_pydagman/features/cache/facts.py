@@ -32,23 +32,18 @@ _TOLD = {
 
 
 class CachedNode(NamedTuple):
-    """A node with a CACHE command, as JSON can carry it.
-
-    Attributes:
-        submit: its submit file, relative to `directory`, or the name of a description.
-        description: the text of an inline description, None if it is in a file.
-        variables: key, value, and whether it is appended, of its VARS.
-        inputs, outputs: files, relative to `directory`.
-    """
+    """A node with a CACHE command, as JSON can carry it."""
 
     name: str
     directory: str
-    submit: str
-    description: str | None
+    submit: str  # its submit file, relative to `directory`, or the name of a description
+    description: str | None  # the text of an inline description, None if it is in a file
+    # key, value, and whether it is appended, of its VARS
     variables: Sequence[tuple[str, str, bool]] = ()
     scripts: Sequence[Sequence[object]] = ()
     rules: Sequence[object] = ()
     checksum: bool = False
+    # files, relative to `directory`
     inputs: Sequence[str] = ()
     outputs: Sequence[str] = ()
 

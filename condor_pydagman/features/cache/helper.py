@@ -39,15 +39,11 @@ CHECKSUM_TIMEOUT_S = 4 * 3600.0  # for an answer for which files are read
 
 
 class LookUp(NamedTuple):
-    """Look up nodes.
+    """Look up nodes."""
 
-    Attributes:
-        nodes: each with the number of the request for it.
-        blind: why they are to run without a look at any file, '' if they are to be looked up.
-    """
-
-    nodes: list[tuple[int, int]]
+    nodes: list[tuple[int, int]]  # each with the number of the request for it
     questions: list[Question]
+    # why they are to run without a look at any file, '' if they are to be looked up
     blind: str = ""
 
 

@@ -19,15 +19,10 @@ CHANGED = "its parents have run since it was last done, or are others"
 
 
 class Sum(NamedTuple):
-    """Of a vertex: what its results come to.
+    """Of a vertex: what its results come to."""
 
-    Attributes:
-        number: meaningless if `unknown` is not -1.
-        unknown: a node whose result is not known, -1 if there is none.
-    """
-
-    number: int = 0
-    unknown: int = -1
+    number: int = 0  # meaningless if `unknown` is not -1
+    unknown: int = -1  # a node whose result is not known, -1 if there is none
 
 
 _NOTHING = Sum()

@@ -32,19 +32,14 @@ HELPER = "cache"
 
 
 class CachedWanted(NamedTuple):
-    """A node with a CACHE command whose turn has come.
-
-    Attributes:
-        parents: what the results of its parents come to; '' if that is not known, so that it runs.
-        why: the reason to give if `parents` differs from that of its last run; '' if none.
-        anew: it runs even if nothing has changed.
-    """
+    """A node with a CACHE command whose turn has come."""
 
     node: int
     number: int
+    # what the results of its parents come to; '' if that is not known, so that it runs
     parents: str
-    why: str
-    anew: bool = False
+    why: str  # the reason to give if `parents` differs from that of its last run; '' if none
+    anew: bool = False  # it runs even if nothing has changed
 
 
 class LookUpCached(NamedTuple):
@@ -62,19 +57,13 @@ class KeepCached(NamedTuple):
 
 
 class CachedResult(NamedTuple):
-    """What was found out about a node with a CACHE command.
-
-    Attributes:
-        hit: nothing has changed since it was last done; else it is to run.
-        result: name of what it has made, or will make.
-        why: the reason why it has to run; '' if `hit`.
-    """
+    """What was found out about a node with a CACHE command."""
 
     node: int
     number: int
-    hit: bool
-    result: str
-    why: str = ""
+    hit: bool  # nothing has changed since it was last done; else it is to run
+    result: str  # name of what it has made, or will make
+    why: str = ""  # the reason why it has to run; '' if `hit`
 
 
 class CachedFound(NamedTuple):
@@ -104,17 +93,7 @@ class Decided(NamedTuple):
 
 
 class Cache(Feature):
-    """The nodes of a run with a CACHE command.
-
-    Attributes:
-        known: by name of a node, the name of what it had last made before this run.
-        due: nodes whose turn has come, and of which nothing has been asked.
-        asked: nodes that are being looked up, and the numbers of their requests.
-        made: by node of which it is decided whether it runs, the name of what it has made or
-            is to make; '' if it has none.
-        cached: nodes that are done without having run.
-        keeping: nodes that have ended well, which is being written.
-    """
+    """The nodes of a run with a CACHE command."""
 
     name = "cache"
     attempt_records = ((JournalRecord.CACHED, "on_record"),)
@@ -122,12 +101,17 @@ class Cache(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
+        # by name of a node, the name of what it had last made before this run
         self.known: Mapping[str, str] = run.given.get(self.name, {})
+        # nodes whose turn has come, and of which nothing has been asked
         self.due: dict[int, None] = {}
+        # nodes that are being looked up, and the numbers of their requests
         self.asked: dict[int, int] = {}
+        # by node of which it is decided whether it runs, the name of what it has made or is to
+        # make; '' if it has none
         self.made: dict[int, str] = {}
-        self.cached: set[int] = set()
-        self.keeping: set[int] = set()
+        self.cached: set[int] = set()  # nodes that are done without having run
+        self.keeping: set[int] = set()  # nodes that have ended well, which is being written
         self._of_dag = CachedOfDag.of(run.dag)
         self._number = 0
         self._ended: dict[int, str] = {}

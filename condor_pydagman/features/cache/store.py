@@ -23,35 +23,22 @@ BEGAN, DONE = "BEGAN", "DONE"
 
 
 class Record(NamedTuple):
-    """The last run of a node.
+    """The last run of a node."""
 
-    Attributes:
-        result: the name of what it has made, which no other run has.
-        facts: what it began with; none: it could not be found out, and nothing is equal to it.
-        outputs: facts of its output files when it had ended well; None if it has not.
-    """
-
-    result: str
-    facts: Facts
+    result: str  # the name of what it has made, which no other run has
+    facts: Facts  # what it began with; none: it could not be found out, and nothing is equal to it
+    # facts of its output files when it had ended well; None if it has not
     outputs: Facts | None = None
 
 
 class Read(NamedTuple):
-    """What a file says.
+    """What a file says."""
 
-    Attributes:
-        records: by name of the node.
-        lines: how many it has, the head left out.
-        damage: what is wrong with it, '' if nothing is.
-        size: of the part that ends with a line's end, in bytes.
-        foreign: it is no file of this kind at all.
-    """
-
-    records: dict[str, Record]
-    lines: int
-    damage: str
-    size: int
-    foreign: bool = False
+    records: dict[str, Record]  # by name of the node
+    lines: int  # how many it has, the head left out
+    damage: str  # what is wrong with it, '' if nothing is
+    size: int  # of the part that ends with a line's end, in bytes
+    foreign: bool = False  # it is no file of this kind at all
 
 
 def began_line(name: str, result: str, facts: Mapping[str, str]) -> str:

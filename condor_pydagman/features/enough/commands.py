@@ -70,12 +70,7 @@ class NotNeeded(NamedTuple):
 
 
 class EnoughsOfDag(FeatureData):
-    """The ENOUGH lines of a DAG.
-
-    Attributes:
-        enough_of: by node, the number of the one about its parents.
-        not_needed: nodes that are done because an earlier run did not need them any more.
-    """
+    """The ENOUGH lines of a DAG."""
 
     by_node = ("enough_of", "not_needed")
     place = 2
@@ -83,7 +78,8 @@ class EnoughsOfDag(FeatureData):
     def __init__(self) -> None:
         self.enoughs: list[Enough] = []
         self.lines_at: list[str] = []
-        self.enough_of: dict[int, int] = {}
+        self.enough_of: dict[int, int] = {}  # by node, the number of the one about its parents
+        # nodes that are done because an earlier run did not need them any more
         self.not_needed: dict[int, None] = {}
 
     def numbered(self, new: Sequence[int]) -> EnoughsOfDag:

@@ -17,16 +17,7 @@ _LOST = (State.FAILED, State.FUTILE)
 
 
 class EnoughCounts:
-    """What is counted, for each ENOUGH by its number.
-
-    Attributes:
-        members: the nodes that it is about.
-        done, surplus, lost: how many of them are done, are not needed, or failed or are futile.
-        of: by node, the numbers of those that are about it.
-        not_needed: nodes that are not needed, and by which ENOUGH, or FOLLOWS, or EARLIER.
-        touched: those of which a count has changed.
-        waiting: members that have come to wait (again), since somebody has last asked.
-    """
+    """What is counted, for each ENOUGH by its number."""
 
     __slots__ = (
         *("_doubtful", "_enoughs", "_wide", "children", "done", "lost", "members", "not_needed"),
@@ -36,19 +27,23 @@ class EnoughCounts:
     def __init__(self, dag: Dag, states: Sequence[int] = ()) -> None:
         """`states`: of all nodes, if any may have moved."""
         self._enoughs = EnoughsOfDag.of(dag)
+        # the nodes that it is about
         self.members: list[list[int]] = [members(dag, enough) for enough in self._enoughs.enoughs]
         count = len(self._enoughs.enoughs)
+        # how many of them are done, are not needed, or failed or are futile
         self.done = [0] * count
         self.surplus = [0] * count
         self.lost = [0] * count
         self.children = {number: node for node, number in self._enoughs.enough_of.items()}
         self._wide = [number for number in range(count) if number not in self.children]
-        self.of: dict[int, list[int]] = {}
+        self.of: dict[int, list[int]] = {}  # by node, the numbers of those that are about it
         for number, nodes in enumerate(self.members):
             for node in nodes:
                 self.of.setdefault(node, []).append(number)
+        # nodes that are not needed, and by which ENOUGH, or FOLLOWS, or EARLIER
         self.not_needed: dict[int, int] = {}
-        self.touched: dict[int, None] = {}
+        self.touched: dict[int, None] = {}  # those of which a count has changed
+        # members that have come to wait (again), since somebody has last asked
         self.waiting: list[int] = []
         self._doubtful: dict[int, None] = {}  # those of whose nodes one more can't be done
         for number, nodes in enumerate(self.members if states else ()):

@@ -64,16 +64,7 @@ MAX_ASKED = 1000  # records of nodes that are on their way at once
 
 
 class Enough(Feature):
-    """The ENOUGH lines of a run, by number.
-
-    Attributes:
-        counts: of their nodes.
-        reached: those that are in force, with what has been reached, in words.
-        unwanted: nodes that are not to be started any more, and the ENOUGH that says so; what of
-            them has begun goes on to its end, or is removed.
-        asked: nodes that are not needed, as a record says that is on its way to the log and back.
-        had_failed: why a node had failed that is not needed.
-    """
+    """The ENOUGH lines of a run, by number."""
 
     name = "enough"
     records = ((JournalRecord.ENOUGH, "on_reached"),)
@@ -82,11 +73,15 @@ class Enough(Feature):
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
         self._of_dag = EnoughsOfDag.of(run.dag)
-        self.counts = EnoughCounts(run.dag, run.nodes.states)
+        self.counts = EnoughCounts(run.dag, run.nodes.states)  # of their nodes
+        # those that are in force, with what has been reached, in words
         self.reached: dict[int, str] = {}
+        # nodes that are not to be started any more, and the ENOUGH that says so; what of them has
+        # begun goes on to its end, or is removed
         self.unwanted: dict[int, int] = {}
+        # nodes that are not needed, as a record says that is on its way to the log and back
         self.asked: set[int] = set()
-        self.had_failed: dict[int, str] = {}
+        self.had_failed: dict[int, str] = {}  # why a node had failed that is not needed
 
     # Which nodes are not wanted, and which not needed.
 

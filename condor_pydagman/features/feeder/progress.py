@@ -11,17 +11,15 @@ class Progress:
     """What a FEEDER has given.
 
     Attributes:
-        fed: how many feedings are in force.
         nodes: how many nodes these have brought.
-        ended: the program has said that there is no more.
     """
 
     def __init__(self, dag: Dag) -> None:
         feeder = feeder_of(dag)
         assert feeder is not None
         self._most = feeder.at_most
-        self.fed = self.nodes = 0
-        self.ended = False
+        self.fed = self.nodes = 0  # how many feedings are in force
+        self.ended = False  # the program has said that there is no more
         for piece in growth_of(dag).pieces:
             self.take(piece)
 

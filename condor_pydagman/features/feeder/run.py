@@ -31,17 +31,11 @@ HELPER = "feeder"
 
 
 class RunFeeder(NamedTuple):
-    """Run the program of the FEEDER, and read and keep what it writes.  Answered by Fed.
+    """Run the program of the FEEDER, and read and keep what it writes.  Answered by Fed."""
 
-    Attributes:
-        number: of the feeding, from 1.
-        words: the program and its arguments.
-        variables: names and values for its environment.
-    """
-
-    number: int
-    words: tuple[str, ...]
-    variables: tuple[tuple[str, str], ...] = ()
+    number: int  # of the feeding, from 1
+    words: tuple[str, ...]  # the program and its arguments
+    variables: tuple[tuple[str, str], ...] = ()  # names and values for its environment
 
 
 class Fed(NamedTuple):
@@ -63,17 +57,7 @@ VARIABLE = "PYDAGMAN_"  # before the names of macros, in the environment of the 
 
 
 class Feeding(Feature):
-    """The FEEDER of a run.
-
-    Attributes:
-        feeder: as the DAG has it.
-        progress: what it has given.
-        failed: why it is asked no more, '' if it is not so.
-        asked: whether the program runs, or what it has written is being read.
-        failures: how often it has failed since it last did well.
-        again_at: when it may be run again, seconds since the epoch.
-        last_error: why it has failed last, '' if it did well after that.
-    """
+    """The FEEDER of a run."""
 
     name = "feeder"
     records = ((JournalRecord.FEEDER_FAILED, "on_failed"),)
@@ -83,13 +67,13 @@ class Feeding(Feature):
         super().__init__(run)
         feeder = feeder_of(run.dag)
         assert feeder is not None
-        self.feeder: Feeder = feeder
-        self.progress = Progress(run.dag)
-        self.failed = ""
-        self.asked = False
-        self.failures = 0
-        self.again_at = 0.0
-        self.last_error = ""
+        self.feeder: Feeder = feeder  # as the DAG has it
+        self.progress = Progress(run.dag)  # what it has given
+        self.failed = ""  # why it is asked no more, '' if it is not so
+        self.asked = False  # whether the program runs, or what it has written is being read
+        self.failures = 0  # how often it has failed since it last did well
+        self.again_at = 0.0  # when it may be run again, seconds since the epoch
+        self.last_error = ""  # why it has failed last, '' if it did well after that
         self._empty = 0  # runs in a row that had nothing to add
 
     @property

@@ -251,49 +251,31 @@ Extension = Union[Extend, Scatter]  # of a node; with what its file makes of nam
 
 
 class Feeding(NamedTuple):
-    """What the FEEDER gives at a time.
+    """What the FEEDER gives at a time."""
 
-    Attributes:
-        number: from 1.
-        last: the FEEDER has said that there is no more.
-    """
-
-    number: int
-    last: bool = False
+    number: int  # from 1
+    last: bool = False  # the FEEDER has said that there is no more
 
 
 class GrownPiece(NamedTuple):
-    """What has been added to the DAG while it ran.
+    """What has been added to the DAG while it ran."""
 
-    Attributes:
-        number: pieces are counted from 1.
-        digest: of its text.
-        node: name of the node that has added it; '' if a person or the FEEDER has.
-        size: how many nodes it has brought.
-        feeding: as of `Piece`.
-    """
-
-    number: int
-    digest: str
-    node: str = ""
-    size: int = 0
-    feeding: Feeding | None = None
+    number: int  # pieces are counted from 1
+    digest: str  # of its text
+    node: str = ""  # name of the node that has added it; '' if a person or the FEEDER has
+    size: int = 0  # how many nodes it has brought
+    feeding: Feeding | None = None  # as of `Piece`
 
 
 class GrowthOfDag(FeatureData):
-    """What lets a DAG grow, and what has come of it.
-
-    Attributes:
-        extensions: by nodes that add to the DAG.
-        pieces: what has been added.
-    """
+    """What lets a DAG grow, and what has come of it."""
 
     by_node = ("extensions",)
     place = 1
 
     def __init__(self) -> None:
-        self.extensions: dict[int, Extension] = {}
-        self.pieces: list[GrownPiece] = []
+        self.extensions: dict[int, Extension] = {}  # by nodes that add to the DAG
+        self.pieces: list[GrownPiece] = []  # what has been added
 
     def may_grow(self, but: int) -> bool:
         """As of `FeatureData`."""
@@ -355,26 +337,16 @@ def growth_of(dag: Dag) -> GrowthOfDag:
 
 
 class Piece(NamedTuple):
-    """Nodes and edges for a DAG.
+    """Nodes and edges for a DAG."""
 
-    Attributes:
-        dag: the nodes, and behind them stand-ins of `known`.
-        known: nodes that are in the DAG already, which edges lead from or to.
-        node: the node that has added it, '' if a person has.
-        digest: of its text, under which that is kept.
-        children: those of `known` that get new parents.
-        base: how often the DAG had changed when this one was read.
-        feeding: if the FEEDER has given it.
-        numbered: it as it is to be in the DAG, if that has not changed since it was read.
-    """
-
-    dag: Dag
-    known: tuple[int, ...]
-    node: str = ""
-    digest: str = ""
-    children: tuple[int, ...] = ()
-    base: int = 0
-    feeding: Feeding | None = None
+    dag: Dag  # the nodes, and behind them stand-ins of `known`
+    known: tuple[int, ...]  # nodes that are in the DAG already, which edges lead from or to
+    node: str = ""  # the node that has added it, '' if a person has
+    digest: str = ""  # of its text, under which that is kept
+    children: tuple[int, ...] = ()  # those of `known` that get new parents
+    base: int = 0  # how often the DAG had changed when this one was read
+    feeding: Feeding | None = None  # if the FEEDER has given it
+    # it as it is to be in the DAG, if that has not changed since it was read
     numbered: NumberedPiece | None = None
 
     def __repr__(self) -> str:

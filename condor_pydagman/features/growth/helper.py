@@ -45,23 +45,14 @@ RETRY_S = 5.0  # seconds between two tries to keep what a node adds, while the d
 
 
 class _Order(NamedTuple):
-    """A piece to be read.
+    """A piece to be read."""
 
-    Attributes:
-        node: that adds it; -1 if a person does.
-        text: its text, if it is not to be read from a file.
-        name: of its first file.
-        tell: is given the piece, or why there is none.
-        dry: it is not to be kept.
-        feeding: if the FEEDER has given it.
-    """
-
-    node: int
-    text: str | None
-    name: str
-    tell: Callable[[Piece | None, str], None]
-    dry: bool = False
-    feeding: Feeding | None = None
+    node: int  # that adds it; -1 if a person does
+    text: str | None  # its text, if it is not to be read from a file
+    name: str  # of its first file
+    tell: Callable[[Piece | None, str], None]  # is given the piece, or why there is none
+    dry: bool = False  # it is not to be kept
+    feeding: Feeding | None = None  # if the FEEDER has given it
 
     @property
     def is_of_dag(self) -> bool:
@@ -70,14 +61,10 @@ class _Order(NamedTuple):
 
 
 class Texts(Mapping[str, str]):
-    """The files of a piece, each read when it is first named.
-
-    Attributes:
-        known: their texts so far, by path.
-    """
+    """The files of a piece, each read when it is first named."""
 
     def __init__(self, known: dict[str, str], most: int) -> None:
-        self.known = known
+        self.known = known  # their texts so far, by path
         self._left = most - sum(map(len, known.values()))
 
     def __getitem__(self, path: str) -> str:

@@ -63,11 +63,7 @@ class PieceDag(Dag):
 
 
 class PieceBuilding(Building):
-    """A piece under construction.
-
-    Attributes:
-        stand_ins: for each stand-in, its node in the other DAG.
-    """
+    """A piece under construction."""
 
     def __init__(
         self,
@@ -81,7 +77,7 @@ class PieceBuilding(Building):
         """`join`: see `PieceText`; `admitted`: gives each command as it may be, or refuses it."""
         super().__init__(PieceDag(outer), options)
         self._joins = join
-        self.stand_ins: dict[int, int] = {}
+        self.stand_ins: dict[int, int] = {}  # for each stand-in, its node in the other DAG
         self._admitted = admitted
         self._outer = outer
         self._begun = begun
@@ -227,33 +223,19 @@ _NO_NAME = re.compile(r"[\s\"'\\+{}\x00-\x1f\x7f]")
 
 
 class PieceText(NamedTuple):
-    """All that a piece is made of.
+    """All that a piece is made of."""
 
-    Attributes:
-        file: name of its first file.
-        texts: text of each file that it has been read from, by path.
-        options: how they are read.
-        directory: of its nodes, unless they have one of their own.
-        prefix: what the names of its nodes begin with.
-        node: the node that has added it, '' if a person has.
-        children: nodes before which it stands; if it stands between.
-        between: whether it stands between `node` and `children`.
-        feeding: if the FEEDER has given it.
-        join: number of its first join node; those of the DAG have lower ones.
-        untrusted: a job has written it: see `untrusted`.
-    """
-
-    file: str
-    texts: Mapping[str, str]
-    options: BuildOptions
-    directory: str = ""
-    prefix: str = ""
-    node: str = ""
-    children: tuple[str, ...] = ()
-    between: bool = False
-    feeding: Feeding | None = None
-    join: int = 0
-    untrusted: bool = False
+    file: str  # name of its first file
+    texts: Mapping[str, str]  # text of each file that it has been read from, by path
+    options: BuildOptions  # how they are read
+    directory: str = ""  # of its nodes, unless they have one of their own
+    prefix: str = ""  # what the names of its nodes begin with
+    node: str = ""  # the node that has added it, '' if a person has
+    children: tuple[str, ...] = ()  # nodes before which it stands; if it stands between
+    between: bool = False  # whether it stands between `node` and `children`
+    feeding: Feeding | None = None  # if the FEEDER has given it
+    join: int = 0  # number of its first join node; those of the DAG have lower ones
+    untrusted: bool = False  # a job has written it: see `untrusted`
 
 
 def scattered(scatter: Scatter, text: str) -> str:

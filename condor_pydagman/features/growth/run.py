@@ -78,14 +78,7 @@ STARTS = 2000  # nodes that are started at once; log events are handled in betwe
 
 
 class Growing(Feature):
-    """What is added to a DAG.
-
-    Attributes:
-        wanting: nodes that have ended well and add a piece; whether that has been asked for.
-        requests: number of a person's request, by that of its piece.
-        grown_by: names of nodes whose piece is in force.
-        free: nodes that wait for no parent and have not been started yet.
-    """
+    """What is added to a DAG."""
 
     name = "growth"
     records = ((JournalRecord.GROWN, "on_grown"),)
@@ -96,9 +89,11 @@ class Growing(Feature):
     def __init__(self, run: RunState) -> None:
         """The DAG may have pieces already, as a rescue file says."""
         super().__init__(run)
+        # nodes that have ended well and add a piece; whether that has been asked for
         self.wanting: dict[int, bool] = {}
-        self.requests: dict[int, int] = {}
-        self.grown_by: set[str] = set()
+        self.requests: dict[int, int] = {}  # number of a person's request, by that of its piece
+        self.grown_by: set[str] = set()  # names of nodes whose piece is in force
+        # nodes that wait for no parent and have not been started yet
         self.free: deque[int] = deque()
         self._highest = 0  # number of a piece that is in force
         for piece in growth_of(run.dag).pieces:

@@ -113,17 +113,13 @@ _NOTHING = Publish(0, "")
 
 
 class PublishedOfDag(FeatureData):
-    """What nodes publish.
-
-    Attributes:
-        results: of an earlier run, the text of a ClassAd.
-    """
+    """What nodes publish."""
 
     by_node = ("published", "results")
 
     def __init__(self) -> None:
         self.published: dict[int, Publish] = {}
-        self.results: dict[int, str] = {}
+        self.results: dict[int, str] = {}  # of an earlier run, the text of a ClassAd
 
     def node_lines(self, dag: Dag, node: int) -> Iterator[Publish | NodeResult]:
         """As of `FeatureData`."""

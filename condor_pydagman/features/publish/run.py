@@ -72,15 +72,7 @@ _BEFORE_JOB = (State.PRE_WAIT, State.PRE_UNCONFIRMED)
 
 
 class Publish(Feature):
-    """What the nodes of a run have published.
-
-    Attributes:
-        values: by node, ClassAd literals by name.
-        restored: by node, a ClassAd with what an earlier run of the DAG knew of it.
-        until: nodes that ended well and whose results are to come, and when attributes of their
-            jobs are waited for no more (seconds since the epoch).
-        asked: nodes whose file is being read.
-    """
+    """What the nodes of a run have published."""
 
     name = "publish"
     attempt_records = ((JournalRecord.NODE_RESULT, "on_record"),)
@@ -89,11 +81,14 @@ class Publish(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        self.values: dict[int, dict[str, str]] = {}
+        self.values: dict[int, dict[str, str]] = {}  # by node, ClassAd literals by name
         self._of_dag = PublishedOfDag.of(run.dag)
+        # by node, a ClassAd with what an earlier run of the DAG knew of it
         self.restored = dict(self._of_dag.results)
+        # nodes that ended well and whose results are to come, and when attributes of their jobs are
+        # waited for no more (seconds since the epoch)
         self.until: dict[int, float] = {}
-        self.asked: set[int] = set()
+        self.asked: set[int] = set()  # nodes whose file is being read
         self._fresh: list[int] = []  # nodes that have just begun to wait
         self._told: set[int] = set()  # nodes of which the log has all that their file had
         self._late: set[int] = set()  # nodes of which no attributes are waited for any more

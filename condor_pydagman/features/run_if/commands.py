@@ -140,17 +140,12 @@ def _reference(found: re.Match[str]) -> Reference:
 
 
 class Renamed(NamedTuple):
-    """An expression with other names of parents and categories.
+    """An expression with other names of parents and categories."""
 
-    Attributes:
-        text: the expression.
-        values: the places that ask for an attribute of one, each as it was and as it is now.
-        counts: the counts of parents in it, as they are written there.
-    """
-
-    text: str
+    text: str  # the expression
+    # the places that ask for an attribute of one, each as it was and as it is now
     values: list[tuple[str, str]]
-    counts: list[str]
+    counts: list[str]  # the counts of parents in it, as they are written there
 
 
 def renamed(expression: str, name_of: Callable[[Reference], str]) -> Renamed:

@@ -28,19 +28,13 @@ HELPER = "run_if"
 
 
 class ConditionWanted(NamedTuple):
-    """A condition that is to be evaluated.
-
-    Attributes:
-        number: of the request, which its answer is to have.
-        expression: the ClassAd expression; of the names in it, those of `ad` have a value.
-        ad: a ClassAd, as text.
-        shown: parts of the expression, as people know them, and as they are in it.
-    """
+    """A condition that is to be evaluated."""
 
     node: int
-    number: int
-    expression: str
-    ad: str
+    number: int  # of the request, which its answer is to have
+    expression: str  # the ClassAd expression; of the names in it, those of `ad` have a value
+    ad: str  # a ClassAd, as text
+    # parts of the expression, as people know them, and as they are in it
     shown: tuple[tuple[str, str], ...] = ()
 
 
@@ -73,12 +67,7 @@ MAX_ASKED = 200  # conditions that one request has
 
 
 class RunIf(Feature):
-    """The nodes of a run with a condition.
-
-    Attributes:
-        asked: nodes whose condition is being evaluated, and the numbers of their requests.
-        why: what the result of a node's condition was found by, in words.
-    """
+    """The nodes of a run with a condition."""
 
     name = "run_if"
     attempt_records = ((JournalRecord.CONDITION, "on_record"),)
@@ -86,7 +75,9 @@ class RunIf(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
+        # nodes whose condition is being evaluated, and the numbers of their requests
         self.asked: dict[int, int] = {}
+        # what the result of a node's condition was found by, in words
         self.why: dict[int, str] = {}
         self._of_dag = ConditionsOfDag.put(run.dag)  # a piece may bring the first condition
         self._number = 0

@@ -80,16 +80,12 @@ def _refuse_node(name: str, kind: NodeKind) -> None:
 
 
 class LimitClasses:
-    """Nodes by the limits that they keep to: those with the same are a class.
-
-    Attributes:
-        names: of limits, by number of a class; class 0 has none.
-        of: the class of each node.
-    """
+    """Nodes by the limits that they keep to: those with the same are a class."""
 
     def __init__(self, dag: Dag) -> None:
+        # of limits, by number of a class; class 0 has none
         self.names: list[tuple[str, ...]] = [()]
-        self.of: array[int] = array("H")
+        self.of: array[int] = array("H")  # the class of each node
         self._numbers: dict[frozenset[str], int] = {frozenset(): 0}
         self.grow(dag, range(len(dag)))
 

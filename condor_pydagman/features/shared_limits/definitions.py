@@ -44,17 +44,11 @@ WORD_OF = {kind: word for word, kind in WORDS.items()}
 
 
 class Limit(NamedTuple):
-    """A limit.
+    """A limit."""
 
-    Attributes:
-        name: as it is written.
-        most: by kind, how many there may be.
-        own: whether it is a user's own, over that user's DAGs alone.
-    """
-
-    name: str
-    most: Mapping[Kind, int]
-    own: bool = False
+    name: str  # as it is written
+    most: Mapping[Kind, int]  # by kind, how many there may be
+    own: bool = False  # whether it is a user's own, over that user's DAGs alone
 
     @property
     def key(self) -> str:

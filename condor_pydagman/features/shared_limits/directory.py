@@ -65,16 +65,13 @@ class LimitsDirectory(JobClaims):
         ask: which of these DAGMan jobs are in the queue; PoolError if that is not known.
 
         own: whether it is the directory of a user's own limits.
-
-    Attributes:
-        own_name: name of the own file, as `OwnFile.keep` has it.
     """
 
     def __init__(
         self, directory: SharedDirectory, schedd: str, name: str, ask: Ask, *, own: bool = False
     ) -> None:
         super().__init__(directory, FILES, schedd, ask)
-        self.own_name = name
+        self.own_name = name  # name of the own file, as `OwnFile.keep` has it
         self._own = own
 
     def of_this(self, claims: LimitClaims) -> LimitClaims:

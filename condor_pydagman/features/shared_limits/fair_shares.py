@@ -26,19 +26,12 @@ from condor_pydagman.named_tuple import NamedTuple
 
 
 class Party(NamedTuple):
-    """One of those that share.
+    """One of those that share."""
 
-    Attributes:
-        name: tells it from the others.
-        granted: places that it may use now.
-        wanted: places that it could use, those included.
-        since: since when it waits for more, seconds since the epoch.
-    """
-
-    name: str
-    granted: int
-    wanted: int
-    since: float
+    name: str  # tells it from the others
+    granted: int  # places that it may use now
+    wanted: int  # places that it could use, those included
+    since: float  # since when it waits for more, seconds since the epoch
 
 
 def shares(most: int, parties: Sequence[Party]) -> dict[str, int]:
@@ -90,25 +83,17 @@ _CROWD_S = 0.05  # to the next round, for each DAG that waits for starts: the mo
 
 
 class Demand(NamedTuple):
-    """What a class of nodes of the own DAG has and wants.
+    """What a class of nodes of the own DAG has and wants."""
 
-    Attributes:
-        limits: their keys.
-        used: by kind (JOBS, IDLE, PRE, POST), places in use.
-        kept: by kind, `used` and what it may still start under its last grant until it hears of
-            the new one.
-        nodes: how many nodes wait to be submitted.
-        pre, post: scripts that wait.
-        ahead: nodes, or scripts of each kind, that may soon wait as well.
-    """
-
-    limits: tuple[str, ...]
-    used: tuple[int, int, int, int] = (0, 0, 0, 0)
+    limits: tuple[str, ...]  # their keys
+    used: tuple[int, int, int, int] = (0, 0, 0, 0)  # by kind (JOBS, IDLE, PRE, POST), places in use
+    # by kind, `used` and what it may still start under its last grant until it hears of the new one
     kept: tuple[int, int, int, int] = (0, 0, 0, 0)
-    nodes: int = 0
+    nodes: int = 0  # how many nodes wait to be submitted
+    # scripts that wait
     pre: int = 0
     post: int = 0
-    ahead: int = 0
+    ahead: int = 0  # nodes, or scripts of each kind, that may soon wait as well
 
     def waiting(self, kind: Kind) -> int:
         """How many more places of a kind it could use."""
@@ -116,37 +101,27 @@ class Demand(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """What a class may use.
+    """What a class may use."""
 
-    Attributes:
-        places: by kind (JOBS, IDLE, PRE, POST); NO_LIMIT: as many as it wants.
-        starts: nodes that it may submit beyond the starts granted in earlier rounds and not used
-            yet; NO_LIMIT as above.
-        full: key and kind of the limit that keeps it from more, None if none does.
-    """
-
+    # by kind (JOBS, IDLE, PRE, POST); NO_LIMIT: as many as it wants
     places: tuple[int, int, int, int]
+    # nodes that it may submit beyond the starts granted in earlier rounds and not used yet;
+    # NO_LIMIT as above
     starts: int
+    # key and kind of the limit that keeps it from more, None if none does
     full: tuple[str, Kind] | None = None
 
 
 class Outcome(NamedTuple):
-    """What a round has come to.
+    """What a round has come to."""
 
-    Attributes:
-        claims: what the own file is to say.
-        grants: by class.
-        contested: whether anybody wants more of these limits than there is.
-        again_s: seconds after which another round may give more though nobody gives anything back;
-            None: it can't.
-        woken: addresses of others who get more now, or have to give something back.
-    """
-
-    claims: LimitClaims
-    grants: list[Grant]
-    contested: bool
+    claims: LimitClaims  # what the own file is to say
+    grants: list[Grant]  # by class
+    contested: bool  # whether anybody wants more of these limits than there is
+    # seconds after which another round may give more though nobody gives anything back; None: it
+    # can't
     again_s: float | None
-    woken: list[str]
+    woken: list[str]  # addresses of others who get more now, or have to give something back
 
 
 class _Round:

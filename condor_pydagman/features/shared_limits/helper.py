@@ -50,13 +50,10 @@ RELOAD_S = 30.0  # for which limits are taken as known
 
 
 class Round(NamedTuple):
-    """Make a round.
+    """Make a round."""
 
-    Attributes:
-        names: of the own files: in the directory of all users, and in this user's own; '' for one
-            that is not needed.
-    """
-
+    # of the own files: in the directory of all users, and in this user's own; '' for one that is
+    # not needed
     names: tuple[str, str]
     demands: tuple[Demand, ...]
 
@@ -70,19 +67,14 @@ class Made(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What the process has for making rounds.
+    """What the process has for making rounds."""
 
-    Attributes:
-        open: opens the directory of all users, or this user's own if that is wanted.
-        limits: gives the limits by name, and what is to be told of them.
-        dag: the DAG file, for people.
-        places: those that are open.
-    """
-
+    # opens the directory of all users, or this user's own if that is wanted
     open: Callable[[bool], LimitsDirectory]
+    # gives the limits by name, and what is to be told of them
     limits: Callable[[], tuple[dict[str, Limit], list[str]]]
-    dag: str
-    places: dict[bool, LimitsDirectory]
+    dag: str  # the DAG file, for people
+    places: dict[bool, LimitsDirectory]  # those that are open
 
     def place(self, own: bool, name: str) -> LimitsDirectory:
         """A directory, with the name of the own file in it.

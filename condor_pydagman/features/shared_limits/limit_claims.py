@@ -17,59 +17,37 @@ _BLOCK = 4096  # files have multiples of this length: written in place, they nee
 
 
 class PlacesClaim(NamedTuple):
-    """A DAGMan's part of one kind of one limit.
+    """A DAGMan's part of one kind of one limit."""
 
-    Attributes:
-        held: places that nobody else may have.
-        granted: places that it may use; fewer than `held` while it is to give some back.
-        wanted: places that it could use, those in use included.
-        since: since when it waits for more, seconds since the epoch; 0 if it does not.
-        used: places that were in use when this was written, for people.
-    """
-
-    held: int = 0
-    granted: int = 0
-    wanted: int = 0
-    since: float = 0.0
-    used: int = 0
+    held: int = 0  # places that nobody else may have
+    granted: int = 0  # places that it may use; fewer than `held` while it is to give some back
+    wanted: int = 0  # places that it could use, those in use included
+    since: float = 0.0  # since when it waits for more, seconds since the epoch; 0 if it does not
+    used: int = 0  # places that were in use when this was written, for people
 
 
 NONE = PlacesClaim()
 
 
 class Part(NamedTuple):
-    """A DAGMan's part of one limit.
+    """A DAGMan's part of one limit."""
 
-    Attributes:
-        places: by kind, but for starts.
-        starts: when it took how many starts, in the last minute.
-        starts_wanted: nodes that wait for a start.
-        since: since when they do; 0 if none does.
-    """
-
-    places: Mapping[Kind, PlacesClaim]
-    starts: tuple[tuple[float, int], ...] = ()
-    starts_wanted: int = 0
-    since: float = 0.0
+    places: Mapping[Kind, PlacesClaim]  # by kind, but for starts
+    starts: tuple[tuple[float, int], ...] = ()  # when it took how many starts, in the last minute
+    starts_wanted: int = 0  # nodes that wait for a start
+    since: float = 0.0  # since when they do; 0 if none does
 
 
 NOTHING = Part({})
 
 
 class LimitClaims(NamedTuple):
-    """What one DAGMan says.
+    """What one DAGMan says."""
 
-    Attributes:
-        dag: its DAG file, for people.
-        address: where it is woken.
-        parts: by key of the limit.
-        name: of the file, which tells it from all others; '' for the own one.
-    """
-
-    dag: str
-    address: str
-    parts: Mapping[str, Part]
-    name: str = ""
+    dag: str  # its DAG file, for people
+    address: str  # where it is woken
+    parts: Mapping[str, Part]  # by key of the limit
+    name: str = ""  # of the file, which tells it from all others; '' for the own one
 
     def claim(self, key: str, kind: Kind) -> PlacesClaim:
         """Its part of one kind of a limit."""

@@ -13,12 +13,9 @@ HELPER = "shared_limits"
 class TakePlaces(NamedTuple):
     """Ask for places of limits that DAGs share, and give up those that are not kept.  Answered by
     PlacesGiven or PlacesUnknown.
-
-    Attributes:
-        demands: by class of nodes, from 1; all places that the DAG has are in it.
     """
 
-    demands: tuple[Demand, ...]
+    demands: tuple[Demand, ...]  # by class of nodes, from 1; all places that the DAG has are in it
 
 
 class PlacesGiven(NamedTuple):

@@ -20,68 +20,42 @@ WORDS: Mapping[str, tuple[str, str]] = {
 
 
 class DagPart(NamedTuple):
-    """What a DAG has of a limit.
+    """What a DAG has of a limit."""
 
-    Attributes:
-        dag: its DAG file.
-        user: whose it is.
-        cluster: of its DAGMan job.
-        taken: places that it has, or starts of the last minute.
-        waiting: how many more it wants.
-        since: since when it waits, 0 if it does not.
-        lives: whether its DAGMan runs.
-    """
-
-    dag: str
-    user: str
-    cluster: int
-    taken: int
-    waiting: int
-    since: float
-    lives: bool
+    dag: str  # its DAG file
+    user: str  # whose it is
+    cluster: int  # of its DAGMan job
+    taken: int  # places that it has, or starts of the last minute
+    waiting: int  # how many more it wants
+    since: float  # since when it waits, 0 if it does not
+    lives: bool  # whether its DAGMan runs
 
 
 class LimitRow(NamedTuple):
-    """A limit of one kind.
+    """A limit of one kind."""
 
-    Attributes:
-        name: of the limit.
-        kind: the word for what it limits.
-        most: how much there may be.
-        own: whether it is the user's own.
-        taken, waiting: over all DAGs.
-        dags: those that have or want some of it, the one that has most first.
-    """
-
-    name: str
-    kind: str
-    most: int
-    own: bool
+    name: str  # of the limit
+    kind: str  # the word for what it limits
+    most: int  # how much there may be
+    own: bool  # whether it is the user's own
+    # over all DAGs
     taken: int
     waiting: int
-    dags: tuple[DagPart, ...]
+    dags: tuple[DagPart, ...]  # those that have or want some of it, the one that has most first
 
 
 class OwnPart(NamedTuple):
-    """How a limit stands for one DAG.
+    """How a limit stands for one DAG."""
 
-    Attributes:
-        name, kind, most: of the limit.
-        what: what is taken of it, in words.
-        taken: over all DAGs.
-        own: what this DAG has of that.
-        waiting: how many more this DAG wants.
-        waits: one that waits for it, in words.
-    """
-
+    # of the limit
     name: str
     kind: str
     most: int
-    what: str
-    taken: int
-    own: int
-    waiting: int
-    waits: str
+    what: str  # what is taken of it, in words
+    taken: int  # over all DAGs
+    own: int  # what this DAG has of that
+    waiting: int  # how many more this DAG wants
+    waits: str  # one that waits for it, in words
 
 
 class LimitsAsked(NamedTuple):

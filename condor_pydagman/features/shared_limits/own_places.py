@@ -28,28 +28,24 @@ class Places:
     Args:
         dag: the DAG, which has limits.
         nodes, job_table: of the run.
-
-    Attributes:
-        counts: by class, how many nodes are in each state, services included.
-        idle: by class, procs that wait in the queue.
-        most: by class and kind, how many places it may use; NO_LIMIT: any number.
-        held: the same, how many are its own as far as others know.
-        starts: by class, how many nodes it may submit.
-        full: by class, the limit and kind that keeps it from more.
-        waits: by class, how much it wanted when it was last given less; 0 if it got all.
     """
 
     __slots__ = ("_classes", "counts", "full", "held", "idle", "most", "starts", "waits")
 
     def __init__(self, dag: Dag, nodes: Nodes, job_table: JobTable) -> None:
         self._classes = LimitClasses(dag)
+        # by class, how many nodes are in each state, services included
         self.counts = [[0] * len(State)]
         # Where there are jobs already, their nodes have kept to no limit so far.
+        # by class, procs that wait in the queue
         self.idle = [job_table.idle]
+        # by class and kind, how many places it may use; NO_LIMIT: any number
         self.most = [[NO_LIMIT] * len(PLACES)]
-        self.held = [[0] * len(PLACES)]
-        self.starts = [NO_LIMIT]
+        self.held = [[0] * len(PLACES)]  # the same, how many are its own as far as others know
+        self.starts = [NO_LIMIT]  # by class, how many nodes it may submit
+        # by class, the limit and kind that keeps it from more
         self.full: list[tuple[str, Kind] | None] = [None]
+        # by class, how much it wanted when it was last given less; 0 if it got all
         self.waits = [0]
         self._add_classes()
         for number, state in zip(self.class_of, nodes.states):

@@ -52,20 +52,8 @@ class SharedLimits(Feature):
     """Limits that the DAG shares with others.
 
     Attributes:
-        places: that classes of nodes have and may use; None if no node keeps to a limit.
-        queues: what is to start, by class; None as above.
-        pace_left: PRE scripts that wait for the pace of all DAGs after a restart; 0: it is over.
         pace_starts: how many of them may start now.
-        contested: whether others wait for the limits.
-        asked: whether a request is on its way.
-        demands: what the last one asked for.
         answered: whether there has been an answer.
-        woken: whether others want us to ask.
-        again_at: when another request may give more, None if that is not known.
-        look_at: when one is due though nothing has happened.
-        pause_until: until when there is no other one.
-        spare_since: since when there have been places to be given back; 0: there are none.
-        trouble: why places can't be had, as was told; '' if they can.
     """
 
     name = "shared_limits"
@@ -77,14 +65,19 @@ class SharedLimits(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
+        # that classes of nodes have and may use; None if no node keeps to a limit
         self.places: Places | None = None
-        self.queues: LimitedQueues | None = None
+        self.queues: LimitedQueues | None = None  # what is to start, by class; None as above
+        # PRE scripts that wait for the pace of all DAGs after a restart; 0: it is over
         self.pace_left = self.pace_starts = 0
-        self.demands: tuple[Demand, ...] = ()
+        self.demands: tuple[Demand, ...] = ()  # what the last one asked for
+        # whether others wait for the limits
         self.contested = self.asked = self.answered = self.woken = False
+        # when another request may give more, None if that is not known
         self.again_at: float | None = None
+        # when one is due though nothing has happened
         self.look_at = self.pause_until = self.spare_since = 0.0
-        self.trouble = ""
+        self.trouble = ""  # why places can't be had, as was told; '' if they can
         self._begin_if_limited()
 
     def _begin_if_limited(self) -> None:
@@ -155,7 +148,8 @@ class SharedLimits(Feature):
             demands.append(Demand((RESTART,), nodes=nodes))
         self.demands = tuple(demands)
         self.asked, self.woken = True, False
-        self.pause_until = run.now + PAUSE_S
+        self.pause_until = run.now + PAUSE_S  # until when there is no other one
+        # since when there have been places to be given back; 0: there are none
         self.spare_since = 0.0
         run.emit(do.Ask(HELPER, TakePlaces(self.demands)))
 
@@ -304,8 +298,8 @@ class SharedLimits(Feature):
             self.trouble = answer.reason
             text = f"Warning: can't ask for places of shared limits: {answer.reason}"
             self.run.say(text, 0)
-        self.asked = False
-        self.woken = True
+        self.asked = False  # whether a request is on its way
+        self.woken = True  # whether others want us to ask
         self.pause_until = self.run.now + RETRY_S
 
     def on_wanted(self, _: PlacesWanted) -> None:

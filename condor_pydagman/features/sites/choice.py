@@ -13,21 +13,14 @@ from condor_pydagman.named_tuple import NamedTuple
 
 
 class Wanted(NamedTuple):
-    """A group that is to be matched.
+    """A group that is to be matched."""
 
-    Attributes:
-        group: its number in the DAG.
-        kind: which offers are made to it, see `choose`.
-        only: the site that it must have, since its work is there; '' for any.
-        last: sites that it takes only if there is no other one, the first of them first.
-        never: sites that it does not take.
-    """
-
-    group: int
-    kind: int
-    only: str = ""
+    group: int  # its number in the DAG
+    kind: int  # which offers are made to it, see `choose`
+    only: str = ""  # the site that it must have, since its work is there; '' for any
+    # sites that it takes only if there is no other one, the first of them first
     last: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()  # sites that it does not take
 
 
 class Offer(NamedTuple):
@@ -38,33 +31,21 @@ class Offer(NamedTuple):
 
 
 class Room(NamedTuple):
-    """How many groups a site may have, and has.
+    """How many groups a site may have, and has."""
 
-    Attributes:
-        most: places.
-        taken: those that groups have.
-        reserved: free ones that are for other DAGs, whose turn it is.
-    """
-
-    most: int
-    taken: int = 0
-    reserved: int = 0
+    most: int  # places
+    taken: int = 0  # those that groups have
+    reserved: int = 0  # free ones that are for other DAGs, whose turn it is
 
 
 class Limits(NamedTuple):
-    """How many groups more sites may get now, beside those that must have them.
+    """How many groups more sites may get now, beside those that must have them."""
 
-    Attributes:
-        resting: sites that groups had to leave, and how many.
-        tried: sites at which groups are of which none has been done so far, and how many.
-        trusted: sites that get as many as they have room for.
-        untried: how many any other one gets; 0: as many as it has room for.
-    """
-
-    resting: tuple[tuple[str, int], ...] = ()
+    resting: tuple[tuple[str, int], ...] = ()  # sites that groups had to leave, and how many
+    # sites at which groups are of which none has been done so far, and how many
     tried: tuple[tuple[str, int], ...] = ()
-    trusted: tuple[str, ...] = ()
-    untried: int = 0
+    trusted: tuple[str, ...] = ()  # sites that get as many as they have room for
+    untried: int = 0  # how many any other one gets; 0: as many as it has room for
 
     def of(self, sites: Iterable[str]) -> dict[str, int]:
         """Those of these sites that do not get as many as they have room for."""

@@ -137,39 +137,28 @@ REMOVAL_S = 600  # that the removal of a group's jobs may take, unless its polic
 
 
 class SitePolicy(NamedTuple):
-    """The policy of a group; times are seconds, 0 for no limit.
+    """The policy of a group; times are seconds, 0 for no limit."""
 
-    Attributes:
-        requirements: what a site must be, a ClassAd expression; '' for anything.
-        rank: which site is preferred, a ClassAd expression: the greatest value; '' for none.
-        attributes: of the group's ad, name and ClassAd expression, for the sites' Requirements.
-        wait: how long the group may wait for a site before it fails.
-        idle: how long one of its jobs may be idle before the group is taken back from its site.
-        held: how long one may be on hold.
-        gone: how long the site's ad may be missing.
-        failures: how many runs of its nodes may fail at a site; 0: they do not count.
-        rematch_if: the group is taken back when this ClassAd expression becomes true; '' for never.
-        rounds: how many sites it is matched to at most.
-        clean_up: the node that runs at the old site when the group has been taken back; '' if none.
-        clean_up_time: how long it may take.
-        removal: how long the removal of jobs may take when the group leaves its site, before they
-            are removed by force: a site that is dead does not confirm it.
-        old_site: LAST or NEVER: whether sites that the group was taken back from are chosen again.
-    """
-
-    requirements: str = ""
-    rank: str = ""
+    requirements: str = ""  # what a site must be, a ClassAd expression; '' for anything
+    rank: str = ""  # which site is preferred, a ClassAd expression: the greatest value; '' for none
+    # of the group's ad, name and ClassAd expression, for the sites' Requirements
     attributes: tuple[tuple[str, str], ...] = ()
-    wait: int = 0
+    wait: int = 0  # how long the group may wait for a site before it fails
+    # how long one of its jobs may be idle before the group is taken back from its site
     idle: int = 0
-    held: int = 0
-    gone: int = 0
-    failures: int = 0
+    held: int = 0  # how long one may be on hold
+    gone: int = 0  # how long the site's ad may be missing
+    failures: int = 0  # how many runs of its nodes may fail at a site; 0: they do not count
+    # the group is taken back when this ClassAd expression becomes true; '' for never
     rematch_if: str = ""
-    rounds: int = ROUNDS
+    rounds: int = ROUNDS  # how many sites it is matched to at most
+    # the node that runs at the old site when the group has been taken back; '' if none
     clean_up: str = ""
-    clean_up_time: int = 0
+    clean_up_time: int = 0  # how long it may take
+    # how long the removal of jobs may take when the group leaves its site, before they are removed
+    # by force: a site that is dead does not confirm it
     removal: int = REMOVAL_S
+    # LAST or NEVER: whether sites that the group was taken back from are chosen again
     old_site: str = "LAST"
 
     def said(self, key: str, value: Any) -> SitePolicy:
@@ -198,23 +187,14 @@ NO_POLICY = SitePolicy()
 
 
 class SiteGroup(NamedTuple):
-    """A SITE_GROUP command, with what SITE_POLICY commands say of it.
+    """A SITE_GROUP command, with what SITE_POLICY commands say of it."""
 
-    Attributes:
-        name: its full name, with those of the splices that it is in.
-        nodes: its nodes, in DAG order.
-        policy: how its site is chosen.
-        clean_up: the node of the group that cleans up at an old site, -1 if there is none.
-        matched: the site at which an earlier run of the DAG had begun it, '' if none.
-        round: how many sites it had been matched to by then.
-    """
-
-    name: str
-    nodes: tuple[int, ...]
-    policy: SitePolicy = NO_POLICY
-    clean_up: int = -1
-    matched: str = ""
-    round: int = 0
+    name: str  # its full name, with those of the splices that it is in
+    nodes: tuple[int, ...]  # its nodes, in DAG order
+    policy: SitePolicy = NO_POLICY  # how its site is chosen
+    clean_up: int = -1  # the node of the group that cleans up at an old site, -1 if there is none
+    matched: str = ""  # the site at which an earlier run of the DAG had begun it, '' if none
+    round: int = 0  # how many sites it had been matched to by then
 
 
 class GroupsOfDag(FeatureData):

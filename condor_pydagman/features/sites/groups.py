@@ -28,80 +28,63 @@ class Groups(Feature):
     """The groups of a run; attributes are written by its methods alone.
 
     Attributes:
-        groups: the groups, by number.
-        group_states: a `GroupState` by group; `move` is its only writer.
-        sites: the site of a group, '' if it has none.
-        digests: which ad of the site the group was matched by, '' if it has none.
-        rounds: how many sites a group has been matched to.
-        policies: the policies that there are.
-        kinds: which of them is a group's.
-        waiting: by kind, the groups that wait for a site, and since when, in their order.
-        only: by group, the site that it must have, since its work has begun there.
-        taken_back: by group, the sites that it was taken back from, the last one last.
-        failures: by group, runs of its nodes that failed at its site.
-        clocks: of jobs that are idle or on hold, where the policy limits that.
-        claims: by group, the site that is kept for it.
-        missing: by site that has no ad, since when.
-        reasons: by kind, why no site fits; -1: why no sites could be asked for.
-        found: when each of these was found last (seconds since the epoch).
-        cleaned: groups whose clean-up is over, by its end or by its time.
-        clean_up_until: by group, when its clean-up must have ended.
-        force_at: by group whose jobs are being removed, when they are to be removed by force.
-        touched: groups of which a node has ended since they were last looked at.
-        all_touched: whether that may be so of any group.
-        asked: whether a request for sites is on its way.
-        ask_at: when the next one is due (seconds since the epoch); None: when something happens.
-        pause_until: until when there is no other one (seconds since the epoch).
-        changed: whether something has happened since the last one.
         gives_up: whether the next one gives up claims.
-        in_line: whether groups waited when the last one was made: other DAGs reckon with that.
-        unfit: groups for which the REMATCH_IF of their policy has become true.
-        without_room: groups whose site has been given to others while they were not there.
-        siteless: nodes that could start, of groups that get no site any more.
-        why_siteless: by such a group, why.
-        rests: which sites get few groups, since none has been done there or some had to leave.
-        exhausted: groups that have been matched as often as their policy allows, and wait again.
     """
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
         dag = run.dag
-        self.groups: Sequence[SiteGroup] = groups_of(dag)
+        self.groups: Sequence[SiteGroup] = groups_of(dag)  # the groups, by number
         count = len(self.groups)
         self._group_of = numbers_of(dag)
-        self.group_states = bytearray(count)
+        self.group_states = bytearray(count)  # a `GroupState` by group; `move` is its only writer
         self._counts = [count, *[0] * (len(GroupState) - 1)]
-        self.sites = [""] * count
+        self.sites = [""] * count  # the site of a group, '' if it has none
+        # which ad of the site the group was matched by, '' if it has none
         self.digests = [""] * count
-        self.rounds = array("i", bytes(4 * count))
+        self.rounds = array("i", bytes(4 * count))  # how many sites a group has been matched to
         numbers: dict[SitePolicy, int] = {}
+        # which of them is a group's
         self.kinds = array(
             "i", [numbers.setdefault(group.policy, len(numbers)) for group in self.groups]
         )
-        self.policies = tuple(numbers)
+        self.policies = tuple(numbers)  # the policies that there are
+        # by kind, the groups that wait for a site, and since when, in their order
         self.waiting: list[dict[int, float]] = [{} for _ in self.policies]
+        # by group, the site that it must have, since its work has begun there
         self.only: dict[int, str] = {}
+        # by group, the sites that it was taken back from, the last one last
         self.taken_back: dict[int, list[str]] = {}
-        self.failures: dict[int, int] = {}
-        self.clocks = Clocks()
-        self.claims: dict[int, str] = {}
-        self.missing: dict[str, float] = {}
+        self.failures: dict[int, int] = {}  # by group, runs of its nodes that failed at its site
+        self.clocks = Clocks()  # of jobs that are idle or on hold, where the policy limits that
+        self.claims: dict[int, str] = {}  # by group, the site that is kept for it
+        self.missing: dict[str, float] = {}  # by site that has no ad, since when
+        # by kind, why no site fits; -1: why no sites could be asked for
         self.reasons: dict[int, str] = {}
+        # when each of these was found last (seconds since the epoch)
         self.found: dict[int, float] = {}
-        self.cleaned: set[int] = set()
-        self.clean_up_until: dict[int, float] = {}
+        self.cleaned: set[int] = set()  # groups whose clean-up is over, by its end or by its time
+        self.clean_up_until: dict[int, float] = {}  # by group, when its clean-up must have ended
+        # by group whose jobs are being removed, when they are to be removed by force
         self.force_at: dict[int, float] = {}
+        # groups of which a node has ended since they were last looked at
         self.touched: set[int] = set()
-        self.all_touched = False
-        self.asked = False
+        self.all_touched = False  # whether that may be so of any group
+        self.asked = False  # whether a request for sites is on its way
+        # when the next one is due (seconds since the epoch); None: when something happens
         self.ask_at: float | None = None
-        self.pause_until = 0.0
+        self.pause_until = 0.0  # until when there is no other one (seconds since the epoch)
+        # whether something has happened since the last one
         self.changed = self.gives_up = self.in_line = False
+        # groups for which the REMATCH_IF of their policy has become true
         self.unfit: set[int] = set()
+        # groups whose site has been given to others while they were not there
         self.without_room: set[int] = set()
-        self.siteless: list[int] = []
-        self.why_siteless: dict[int, str] = {}
+        self.siteless: list[int] = []  # nodes that could start, of groups that get no site any more
+        self.why_siteless: dict[int, str] = {}  # by such a group, why
+        # groups that have been matched as often as their policy allows, and wait again
         self.exhausted: set[int] = set()
+        # which sites get few groups, since none has been done there or some had to leave
         self.rests = SiteRests(count)
         self._passed: dict[int, int] = {}
 
@@ -203,6 +186,7 @@ class Groups(Feature):
     def begin_request(self, *, waits: bool) -> None:
         """A request for sites is on its way; whether groups wait for some."""
         self.asked = True
+        # whether groups waited when the last one was made: other DAGs reckon with that
         self.in_line = waits
         self.changed = self.gives_up = False
         self.ask_at = None

@@ -12,18 +12,14 @@ class MatchSites(NamedTuple):
     """Find sites for groups, and keep them for these.  Answered by SitesMatched or SitesUnknown.
 
     Asked again after a restart, it finds the same sites, as far as they are still kept.
-
-    Attributes:
-        claims: all groups that have a site, and which; all other claims of this DAG are given up.
-        wanted: groups that need one.
-        watched: groups whose policy has a REMATCH_IF, and their sites.
-        limits: how many groups more each site may get now.
     """
 
+    # all groups that have a site, and which; all other claims of this DAG are given up
     claims: tuple[tuple[int, str], ...]
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[Wanted, ...]  # groups that need one
+    # groups whose policy has a REMATCH_IF, and their sites
     watched: tuple[tuple[int, str], ...] = ()
-    limits: Limits = NO_LIMITS
+    limits: Limits = NO_LIMITS  # how many groups more each site may get now
 
 
 class SiteClaim(NamedTuple):
@@ -35,20 +31,13 @@ class SiteClaim(NamedTuple):
 
 
 class SitesMatched(NamedTuple):
-    """Answer to MatchSites.
+    """Answer to MatchSites."""
 
-    Attributes:
-        claims: sites that are kept for groups from now on.
-        sites: all sites that have an ad.
-        reasons: why there is none for groups of a kind that got none.
-        unfit: groups for which the REMATCH_IF of their policy is true.
-        without_room: groups whose site has been given to others meanwhile: it is not kept for them.
-    """
-
-    claims: Sequence[SiteClaim] = ()
-    sites: Sequence[str] = ()
-    reasons: Sequence[tuple[int, str]] = ()
-    unfit: Sequence[int] = ()
+    claims: Sequence[SiteClaim] = ()  # sites that are kept for groups from now on
+    sites: Sequence[str] = ()  # all sites that have an ad
+    reasons: Sequence[tuple[int, str]] = ()  # why there is none for groups of a kind that got none
+    unfit: Sequence[int] = ()  # groups for which the REMATCH_IF of their policy is true
+    # groups whose site has been given to others meanwhile: it is not kept for them
     without_room: Sequence[int] = ()
 
 

@@ -26,25 +26,15 @@ MAX_S = 3600.0  # seconds that a rest grows to, and for which a site is avoided
 
 
 class _Rest(NamedTuple):
-    """The rest of a site.
+    """The rest of a site."""
 
-    Attributes:
-        begun: when.
-        since: when the last group was taken back that told something new.
-        delay_s: between that, or the last match, and the next match.
-        counts_from: that moment.
-        done: nodes of the group that got furthest before it was taken back.
-        failed: groups that were taken back.
-        is_untried: whether no group had been done there before.
-    """
-
-    begun: float
-    since: float
-    delay_s: float
-    counts_from: float
-    done: int
-    failed: int
-    is_untried: bool
+    begun: float  # when
+    since: float  # when the last group was taken back that told something new
+    delay_s: float  # between that, or the last match, and the next match
+    counts_from: float  # that moment
+    done: int  # nodes of the group that got furthest before it was taken back
+    failed: int  # groups that were taken back
+    is_untried: bool  # whether no group had been done there before
 
 
 class _Stay(NamedTuple):
@@ -56,16 +46,11 @@ class _Stay(NamedTuple):
 
 
 class There(NamedTuple):
-    """The groups that are at sites and do not leave them.
+    """The groups that are at sites and do not leave them."""
 
-    Attributes:
-        groups: by site.
-        claimed: sites that have just been given to one of them.
-        staging: those that have a DATA node under way, of which a site's jobs tell nothing.
-    """
-
-    groups: Mapping[str, Sequence[int]]
-    claimed: Collection[str] = ()
+    groups: Mapping[str, Sequence[int]]  # by site
+    claimed: Collection[str] = ()  # sites that have just been given to one of them
+    # those that have a DATA node under way, of which a site's jobs tell nothing
     staging: Collection[int] = ()
 
 

@@ -36,23 +36,14 @@ _EVENTS = {
 
 
 class GroupSite(NamedTuple):
-    """Where a group of nodes is.
+    """Where a group of nodes is."""
 
-    Attributes:
-        site: its name; '' if it has none.
-        round: how many sites it has been matched to.
-        old: the site that it has just left, where its clean-up node runs; '' otherwise.
-        leaving: whether what runs of it at the site is being removed.
-        reason: why it has been taken back, or gets no site; '' otherwise.
-        since: when it has come into this state.
-    """
-
-    site: str = ""
-    round: int = 0
-    old: str = ""
-    leaving: bool = False
-    reason: str = ""
-    since: float = 0.0
+    site: str = ""  # its name; '' if it has none
+    round: int = 0  # how many sites it has been matched to
+    old: str = ""  # the site that it has just left, where its clean-up node runs; '' otherwise
+    leaving: bool = False  # whether what runs of it at the site is being removed
+    reason: str = ""  # why it has been taken back, or gets no site; '' otherwise
+    since: float = 0.0  # when it has come into this state
 
     def as_json(self) -> dict[str, Any]:
         """Fields of the events `group.*`, and of what tools print in JSON."""
@@ -64,15 +55,11 @@ NO_SITE = GroupSite()
 
 
 class GroupSites(Seen):
-    """What is known of groups of nodes that need a site.
-
-    Attributes:
-        groups: where they are, by name.
-        no_site_yet: why DAGMan has last said that a group waits for a site, and when, by name.
-    """
+    """What is known of groups of nodes that need a site."""
 
     def __init__(self) -> None:
-        self.groups: dict[str, GroupSite] = {}
+        self.groups: dict[str, GroupSite] = {}  # where they are, by name
+        # why DAGMan has last said that a group waits for a site, and when, by name
         self.no_site_yet: dict[str, tuple[str, float]] = {}
 
     def take(
@@ -297,23 +284,14 @@ def _at_sites(of: Mapping[str, Any]) -> list[Piece]:
 
 
 class SiteUse(NamedTuple):
-    """A site in a run.
+    """A site in a run."""
 
-    Attributes:
-        name: of the site.
-        groups: that are at it, or were when they ended.
-        done: nodes that were done there last.
-        attempts: of nodes there, those that failed or were removed included.
-        failed: attempts whose jobs failed, or were removed.
-        ran_s: seconds that jobs ran there, all together.
-    """
-
-    name: str
-    groups: int
-    done: int
-    attempts: int
-    failed: int
-    ran_s: float
+    name: str  # of the site
+    groups: int  # that are at it, or were when they ended
+    done: int  # nodes that were done there last
+    attempts: int  # of nodes there, those that failed or were removed included
+    failed: int  # attempts whose jobs failed, or were removed
+    ran_s: float  # seconds that jobs ran there, all together
 
 
 def sites_used(run: Run, now: float) -> list[SiteUse]:

@@ -27,17 +27,13 @@ MAX_SAID = 500  # sites at which a DAG says that it waits: all others read it
 
 
 class Waits(NamedTuple):
-    """What a DAG says of its groups that wait.
+    """What a DAG says of its groups that wait."""
 
-    Attributes:
-        until: when that is no longer true unless it is said again, seconds since the epoch; so a
-            DAGMan that hangs keeps nothing from others for long.
-        address: where it is woken.
-        sites: by site, how many of them could use a place there, and since when they wait.
-    """
-
+    # when that is no longer true unless it is said again, seconds since the epoch; so a DAGMan that
+    # hangs keeps nothing from others for long
     until: float = 0.0
-    address: str = ""
+    address: str = ""  # where it is woken
+    # by site, how many of them could use a place there, and since when they wait
     sites: Mapping[str, tuple[int, float]] = {}
 
 
@@ -45,17 +41,11 @@ NOBODY = Waits()
 
 
 class Side(NamedTuple):
-    """A DAG that shares sites with others.
+    """A DAG that shares sites with others."""
 
-    Attributes:
-        name: tells it from the others.
-        has: its groups, by site.
-        waits: what it says of others.
-    """
-
-    name: str
-    has: Counter[str]
-    waits: Waits = NOBODY
+    name: str  # tells it from the others
+    has: Counter[str]  # its groups, by site
+    waits: Waits = NOBODY  # what it says of others
 
     def at(self, site: str) -> Party:
         """What it has and wants there."""
@@ -64,17 +54,11 @@ class Side(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What becomes of groups that wait.
+    """What becomes of groups that wait."""
 
-    Attributes:
-        chosen: groups with their sites.
-        rooms: by site, as it was before, with what is for other DAGs.
-        after: what the DAG has and says from now on.
-    """
-
-    chosen: list[tuple[int, str]]
-    rooms: dict[str, Room]
-    after: Side
+    chosen: list[tuple[int, str]]  # groups with their sites
+    rooms: dict[str, Room]  # by site, as it was before, with what is for other DAGs
+    after: Side  # what the DAG has and says from now on
 
 
 def decide(

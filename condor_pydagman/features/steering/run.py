@@ -40,36 +40,27 @@ class PriorityWanted(NamedTuple):
 
 
 class NodesSteered(NamedTuple):
-    """A person's command for nodes.  Answered by `actions.Steered`, when all of it is in force.
+    """A person's command for nodes.  Answered by `actions.Steered`, when all of it is in force."""
 
-    Attributes:
-        request: a number; a request of many nodes may come in parts with the same number.
-        by: who asks, without blanks.
-        options: "retry" of CANCEL: retries apply; "descendants" of RERUN: they run anew as well;
-            the text of `NodeSettings` of SET; else ''.
-        last: whether no other part of the request follows.
-    """
-
-    request: int
+    request: int  # a number; a request of many nodes may come in parts with the same number
     command: NodeCommand
     nodes: Sequence[int]
-    by: str
+    by: str  # who asks, without blanks
+    # "retry" of CANCEL: retries apply; "descendants" of RERUN: they run anew as well; the text of
+    # `NodeSettings` of SET; else ''
     options: str = ""
-    last: bool = True
+    last: bool = True  # whether no other part of the request follows
 
 
 MOST_AT_ONCE = 200  # jobs of one request to the schedd
 
 
 class Priorities:
-    """Of the jobs in the queue.
-
-    Attributes:
-        unsure: nodes whose jobs may have another priority there than is in force.
-    """
+    """Of the jobs in the queue."""
 
     def __init__(self, run: RunState) -> None:
         self._run = run
+        # nodes whose jobs may have another priority there than is in force
         self.unsure: set[int] = set()
 
     def on_wanted(self, wanted: PriorityWanted) -> None:
@@ -124,33 +115,20 @@ _SAID = {
 
 
 class Request:
-    """How far a request is.
-
-    Attributes:
-        awaited: numbers of its records that have not been read back.
-        done: nodes for which it is in force.
-        refused: nodes that it does not fit, and why.
-        complete: whether all its parts have come.
-        again: nodes that run again with their descendants, and these.
-    """
+    """How far a request is."""
 
     __slots__ = ("again", "awaited", "complete", "done", "refused")
 
     def __init__(self) -> None:
-        self.awaited: set[int] = set()
-        self.done = 0
-        self.refused: list[tuple[int, str]] = []
-        self.complete = False
-        self.again: set[int] = set()
+        self.awaited: set[int] = set()  # numbers of its records that have not been read back
+        self.done = 0  # nodes for which it is in force
+        self.refused: list[tuple[int, str]] = []  # nodes that it does not fit, and why
+        self.complete = False  # whether all its parts have come
+        self.again: set[int] = set()  # nodes that run again with their descendants, and these
 
 
 class Steering(Feature):
-    """What people have asked.
-
-    Attributes:
-        requests: those that have not been answered, by number.
-        priorities: of the jobs in the queue.
-    """
+    """What people have asked."""
 
     name = "steering"
     records = ((JournalRecord.STEERED, "on_record"),)
@@ -158,8 +136,8 @@ class Steering(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        self.requests: dict[int, Request] = {}
-        self.priorities = Priorities(run)
+        self.requests: dict[int, Request] = {}  # those that have not been answered, by number
+        self.priorities = Priorities(run)  # of the jobs in the queue
         self._cancelled: set[int] = set()  # nodes that are marked as such, and perhaps no more
         self._number = 0  # of the last record
 

@@ -31,18 +31,14 @@ def timeout_in_force(limits: Timeout | None, settings: NodeSettings | None) -> T
 
 
 class Timeouts(Feature):
-    """Clocks of procs whose node has a TIMEOUT, from its line or set by a person.
-
-    Attributes:
-        clocks: those that run, and what each of these procs does.
-    """
+    """Clocks of procs whose node has a TIMEOUT, from its line or set by a person."""
 
     name = "timeout"
     attempt_records = ((JournalRecord.TIMED_OUT, "on_timed_out"),)
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        self.clocks = Clocks()
+        self.clocks = Clocks()  # those that run, and what each of these procs does
 
     def of_node(self, node: int) -> Timeout | None:
         """The limits of a node that are in force."""

@@ -14,38 +14,26 @@ IDLE, RUNNING, HELD = 1, 2, 5  # JobStatus
 
 
 class QueuedJob(NamedTuple):
-    """A job of the DAG that is in the queue.
+    """A job of the DAG that is in the queue."""
 
-    Attributes:
-        job: `CLUSTER.PROC`.
-        status: JobStatus.
-        since: when it came into that status.
-        reason, code, subcode: of a hold.
-    """
-
-    job: str
+    job: str  # `CLUSTER.PROC`
     node: str
-    status: int
-    since: float = 0.0
+    status: int  # JobStatus
+    since: float = 0.0  # when it came into that status
+    # of a hold
     reason: str = ""
     code: int = 0
     subcode: int = 0
 
 
 class DataWait(NamedTuple):
-    """What a DATA node that runs waits for.
-
-    Attributes:
-        text: that, as its worker says it; or which attempt has failed, if `is_again`: it is tried
-            again.
-        since: when its worker said it.
-        path: of the worker's log, as people know it.
-    """
+    """What a DATA node that runs waits for."""
 
     node: str
+    # that, as its worker says it; or which attempt has failed, if `is_again`: it is tried again
     text: str
-    since: float
-    path: str
+    since: float  # when its worker said it
+    path: str  # of the worker's log, as people know it
     is_again: bool = False
 
 
@@ -57,16 +45,11 @@ class Nodes(NamedTuple):
 
 
 class Throttled(NamedTuple):
-    """What throttles count.
+    """What throttles count."""
 
-    Attributes:
-        active: nodes that are in the queue, jobs that are idle, scripts that run.
-        waiting: nodes that wait for nothing else.
-        nodes: how many nodes are in the queue, if some share a job, so that less counts; else 0.
-    """
-
-    active: int = 0
-    waiting: Nodes = Nodes()
+    active: int = 0  # nodes that are in the queue, jobs that are idle, scripts that run
+    waiting: Nodes = Nodes()  # nodes that wait for nothing else
+    # how many nodes are in the queue, if some share a job, so that less counts; else 0
     nodes: int = 0
 
 
@@ -88,76 +71,45 @@ class Load(NamedTuple):
 
 
 class HaltedBy(NamedTuple):
-    """What of a feature has halted a DAG, or ended it.
+    """What of a feature has halted a DAG, or ended it."""
 
-    Attributes:
-        what: in words, `a brake`.
-        named: the same, with names.
-        evidence: why.
-        ends: whether it has ended the DAG.
-    """
-
-    what: str
-    named: str
-    evidence: tuple[Evidence, ...]
-    ends: bool
+    what: str  # in words, `a brake`
+    named: str  # the same, with names
+    evidence: tuple[Evidence, ...]  # why
+    ends: bool  # whether it has ended the DAG
 
 
 class Known(NamedTuple):
-    """What is known of a DAG.
+    """What is known of a DAG."""
 
-    Attributes:
-        name: its DAG file as the user knows it.
-        state: what it is about.
-        now: the time, seconds since the epoch.
-        run: its last run.
-        cluster: of DAGMan's job, 0 if it is not known.
-        ad: DAGMan's job ad, {} if it is not known.
-        dag: the graph, None if it is not at hand.
-        out, nodes_log, halt_file: names of its files, as the user knows them.
-        has_halt_file: whether that exists.
-        hold: of DAGMan's job, by its log; None if that knows of none.
-        removed_because: why that job was removed, '' if it was not, or nobody has said.
-        left: when it left the queue, by its log; 0.0 if that does not say so.
-        held: jobs that are held.
-        held_by: what says so.
-        load: what throttles count; None if nobody has counted.
-        limit_places: where throttles were set, by their names in the job ad.
-        retrying: failed nodes that wait for their next attempt.
-        next_retry: when the first of these begins; 0.0 if that is not known.
-        to_start: whether nodes are left that have not begun, the FINAL node apart.
-        all_ended: whether no node is left that could go on.
-        of: what features know beyond the run, by their names: as they have told an explanation
-            (`monitor.outside_facts`), or a glance at the DAG (`Overview.of_features`).
-        data_waits: what DATA nodes wait for.
-        may_count: whether there is time to look at all nodes one by one.
-    """
-
-    name: str
-    state: DagState
-    now: float
-    run: Run
-    cluster: int = 0
-    ad: Mapping[str, Any] = {}
-    dag: Dag | None = None
+    name: str  # its DAG file as the user knows it
+    state: DagState  # what it is about
+    now: float  # the time, seconds since the epoch
+    run: Run  # its last run
+    cluster: int = 0  # of DAGMan's job, 0 if it is not known
+    ad: Mapping[str, Any] = {}  # DAGMan's job ad, {} if it is not known
+    dag: Dag | None = None  # the graph, None if it is not at hand
+    # names of its files, as the user knows them
     out: str = ""
     nodes_log: str = ""
     halt_file: str = ""
-    has_halt_file: bool = False
-    hold: Hold | None = None
-    removed_because: str = ""
-    left: float = 0.0
-    held: Sequence[QueuedJob] = ()
-    held_by: str = ""
-    load: Load | None = None
-    limit_places: Mapping[str, str] = {}
-    retrying: Nodes = Nodes()
-    next_retry: float = 0.0
-    to_start: bool = False
-    all_ended: bool = False
+    has_halt_file: bool = False  # whether that exists
+    hold: Hold | None = None  # of DAGMan's job, by its log; None if that knows of none
+    removed_because: str = ""  # why that job was removed, '' if it was not, or nobody has said
+    left: float = 0.0  # when it left the queue, by its log; 0.0 if that does not say so
+    held: Sequence[QueuedJob] = ()  # jobs that are held
+    held_by: str = ""  # what says so
+    load: Load | None = None  # what throttles count; None if nobody has counted
+    limit_places: Mapping[str, str] = {}  # where throttles were set, by their names in the job ad
+    retrying: Nodes = Nodes()  # failed nodes that wait for their next attempt
+    next_retry: float = 0.0  # when the first of these begins; 0.0 if that is not known
+    to_start: bool = False  # whether nodes are left that have not begun, the FINAL node apart
+    all_ended: bool = False  # whether no node is left that could go on
+    # what features know beyond the run, by their names: as they have told an explanation
+    # (`monitor.outside_facts`), or a glance at the DAG (`Overview.of_features`)
     of: Mapping[str, Any] = {}
-    data_waits: Sequence[DataWait] = ()
-    may_count: bool = True
+    data_waits: Sequence[DataWait] = ()  # what DATA nodes wait for
+    may_count: bool = True  # whether there is time to look at all nodes one by one
 
     @property
     def is_live(self) -> bool:

@@ -12,17 +12,11 @@ from condor_pydagman.printable import does, message, number_of
 
 
 class Throttle(NamedTuple):
-    """A throttle of the whole DAG.
+    """A throttle of the whole DAG."""
 
-    Attributes:
-        attribute: its name in DAGMan's job ad.
-        option: of condor_submit_dag.
-        counted: what it limits, for a sentence.
-    """
-
-    attribute: str
-    option: str
-    counted: str
+    attribute: str  # its name in DAGMan's job ad
+    option: str  # of condor_submit_dag
+    counted: str  # what it limits, for a sentence
 
 
 _JOBS = Throttle("DAGMan_MaxJobs", "-MaxJobs", "node{s} with jobs in the queue")

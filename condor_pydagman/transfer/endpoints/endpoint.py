@@ -36,21 +36,16 @@ class SendAgain(Fault):
 
 
 class Entry(NamedTuple):
-    """A file or directory.
+    """A file or directory."""
 
-    Attributes:
-        path: relative to what was listed; '' of `Endpoint.look`.
-        size: bytes; None if the service does not say.
-        version: changes when the content does, as far as the service tells (ETag, time of the last
-            change); '' if it tells nothing.
-        checksums: algorithm ("md5", "adler32", "sha256") to hexadecimal digits, if the service
-            knows them without reading the file.
-    """
-
-    path: str
-    size: int | None
+    path: str  # relative to what was listed; '' of `Endpoint.look`
+    size: int | None  # bytes; None if the service does not say
     is_directory: bool = False
+    # changes when the content does, as far as the service tells (ETag, time of the last change); ''
+    # if it tells nothing
     version: str = ""
+    # algorithm ("md5", "adler32", "sha256") to hexadecimal digits, if the service knows them
+    # without reading the file
     checksums: Mapping[str, str] = {}
 
 

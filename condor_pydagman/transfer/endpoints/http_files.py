@@ -60,36 +60,22 @@ _QUERY_SAFE = "!#$%&'()*+,/:;=?@[]~"  # what is not so is encoded: blanks, ends 
 
 
 class Answer(NamedTuple):
-    """What a server has answered, but the body.
+    """What a server has answered, but the body."""
 
-    Attributes:
-        status: code.
-        headers: by name in lower case.
-        target: where the request went in the end.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    target: Url
+    status: int  # code
+    headers: Mapping[str, str]  # by name in lower case
+    target: Url  # where the request went in the end
 
 
 class _Service(NamedTuple):
-    """What all requests to a server have in common.
+    """What all requests to a server have in common."""
 
-    Attributes:
-        root: scheme and server, as libcurl takes them.
-        host: the same for the host alone.
-        lines: headers.
-        options: of libcurl, by number.
-        is_proxied: whether a proxy leads there.
-        plain: the options of requests that have none of their own, by method.
-    """
-
-    root: str
-    host: str
-    lines: tuple[bytes, ...]
-    options: Mapping[int, Any]
-    is_proxied: bool
+    root: str  # scheme and server, as libcurl takes them
+    host: str  # the same for the host alone
+    lines: tuple[bytes, ...]  # headers
+    options: Mapping[int, Any]  # of libcurl, by number
+    is_proxied: bool  # whether a proxy leads there
+    # the options of requests that have none of their own, by method
     plain: dict[str, Mapping[int, Any]]
 
 
@@ -97,19 +83,12 @@ _NO_SERVICE = _Service("", "", (), {}, False, {})
 
 
 class _Elsewhere(NamedTuple):
-    """Where a file is to be written that a server has sent on after it had seen the data.
+    """Where a file is to be written that a server has sent on after it had seen the data."""
 
-    Attributes:
-        url: of the file.
-        target: where it is to go.
-        hops: redirections that led there.
-        kind: of the address of the server that has sent it on.
-    """
-
-    url: Url
-    target: Url
-    hops: int
-    kind: str
+    url: Url  # of the file
+    target: Url  # where it is to go
+    hops: int  # redirections that led there
+    kind: str  # of the address of the server that has sent it on
 
 
 class HttpFiles(Closing):

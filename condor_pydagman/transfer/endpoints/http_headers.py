@@ -30,15 +30,10 @@ _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)", re.ASCII)
 
 
 class Range(NamedTuple):
-    """A part of a file, up to its end.
+    """A part of a file, up to its end."""
 
-    Attributes:
-        begin: of the part, in bytes.
-        size: of the whole file.
-    """
-
-    begin: int
-    size: int
+    begin: int  # of the part, in bytes
+    size: int  # of the whole file
 
 
 def version_of(headers: Mapping[str, str]) -> str:

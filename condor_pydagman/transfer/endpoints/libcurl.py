@@ -168,11 +168,6 @@ class Session:
     Args:
         surroundings: settings, and whether the worker is to stop.
         check: is asked before a connection to an address is made; raises a `Fault` if none may be.
-
-    Attributes:
-        has_head: whether the head of an http answer is whole.
-        is_early: whether an http server has answered before all that it was to get was sent.
-        number: of the present request, from 1.
     """
 
     def __init__(
@@ -195,9 +190,9 @@ class Session:
         self._said = bytearray()  # lines of the server's, before and behind a body
         self._seen = 0  # bytes of them
         self._head = slice(0)  # the last answer in them
-        self.has_head = self.is_early = False
+        self.has_head = self.is_early = False  # whether the head of an http answer is whole
         self._lent: list[socket.socket] = []
-        self.number = 0
+        self.number = 0  # of the present request, from 1
 
     @property
     def status(self) -> int:
@@ -222,6 +217,7 @@ class Session:
         self._easy.setopt(pycurl.URL, url)
         self._server, self._fault, self._refusal = server, None, None
         self._forget_head()
+        # whether an http server has answered before all that it was to get was sent
         self.is_early = False
         self._output, self._wants_output, self._has_sent = _NOTHING, False, False
         self._is_paused = False

@@ -136,18 +136,14 @@ class LocalReader:
 
 
 class BusyFault(Fault):
-    """Another placement is writing the same file.
-
-    Attributes:
-        path: of the file.
-        file: device and inode; None if it may be that of something else.
-    """
+    """Another placement is writing the same file."""
 
     def __init__(self, path: str, found: os.stat_result | None = None) -> None:
         super().__init__(
             FaultKind.DESTINATION, f"another placement is writing {path}", transient=True
         )
-        self.path = path
+        self.path = path  # of the file
+        # device and inode; None if it may be that of something else
         self.file = (found.st_dev, found.st_ino) if found is not None else None
 
     def is_over(self) -> bool:

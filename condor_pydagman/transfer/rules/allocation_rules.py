@@ -28,23 +28,14 @@ _HOST = re.compile(r"[A-Za-z0-9_](?:[\w.-]*|\[[0-9A-Fa-f:.]+\])(?::\d+)?", re.AS
 
 
 class Allocation(NamedTuple):
-    """One line of a ledger.
+    """One line of a ledger."""
 
-    Attributes:
-        destination: in normal form.
-        allocation_id: as the request has it.
-        size: bytes; None if a site's module allocated it, which keeps its own books.
-        made: seconds since 1970.
-        ends: when its duration is over; 0 for never.
-        released: when it was; 0 for not yet.
-    """
-
-    destination: str
-    allocation_id: str
-    size: int | None
-    made: float
-    ends: float = 0
-    released: float = 0
+    destination: str  # in normal form
+    allocation_id: str  # as the request has it
+    size: int | None  # bytes; None if a site's module allocated it, which keeps its own books
+    made: float  # seconds since 1970
+    ends: float = 0  # when its duration is over; 0 for never
+    released: float = 0  # when it was; 0 for not yet
 
     def is_active(self, now: float) -> bool:
         """Whether its space is taken."""

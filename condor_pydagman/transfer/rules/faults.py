@@ -39,16 +39,7 @@ SEVERAL_EXIT_CODE = 30  # placements of one request file failed for different re
 
 
 class Fault(Exception):
-    """A placement, or an attempt at one, has failed.
-
-    Attributes:
-        kind: of fault.
-        reason: one sentence without secrets (see `urls.masked_text`).
-        transient: whether another attempt may succeed; that of the kind unless given.
-        host: whose fault it is, '' if no host's; a host that fails is rested.
-        retry_after_s: how long the server asks to wait, in seconds; 0 if it does not say.
-        of_source: what is there is not what was asked for: no other way may take it.
-    """
+    """A placement, or an attempt at one, has failed."""
 
     def __init__(
         self,
@@ -63,11 +54,14 @@ class Fault(Exception):
         if len(reason) > MAX_REASON:  # what a server says may be in it
             reason = reason[:MAX_REASON] + "..."
         super().__init__(reason)
-        self.kind = kind
-        self.reason = reason
+        self.kind = kind  # of fault
+        self.reason = reason  # one sentence without secrets (see `urls.masked_text`)
+        # whether another attempt may succeed; that of the kind unless given
         self.transient = kind.transient if transient is None else transient
-        self.host = host
+        self.host = host  # whose fault it is, '' if no host's; a host that fails is rested
+        # how long the server asks to wait, in seconds; 0 if it does not say
         self.retry_after_s = retry_after_s
+        # what is there is not what was asked for: no other way may take it
         self.of_source = of_source
 
 

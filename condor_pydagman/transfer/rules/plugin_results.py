@@ -52,15 +52,10 @@ _STATUS_IN_TEXT = re.compile(r"(?:error|status|code|http)\D{0,12}\b([45]\d\d)\b"
 
 
 class Ability(NamedTuple):
-    """What a plugin says of itself.
+    """What a plugin says of itself."""
 
-    Attributes:
-        schemes: it knows, in lower case.
-        several: whether it reads its transfers from a file (`-infile`).
-    """
-
-    schemes: frozenset[str]
-    several: bool
+    schemes: frozenset[str]  # it knows, in lower case
+    several: bool  # whether it reads its transfers from a file (`-infile`)
 
 
 def ability(ad: Ad) -> Ability:

@@ -20,17 +20,11 @@ _PORTS = {"http": 80, "https": 443, "ftp": 21, "ftps": 21, "sftp": 22, "root": 1
 
 
 class Service(NamedTuple):
-    """A service.
+    """A service."""
 
-    Attributes:
-        scheme: as the URL has it.
-        server: `host`, or `host:port` if the port is not the protocol's own.
-        also: other names of it, in the limits and in faults.
-    """
-
-    scheme: str
-    server: str
-    also: tuple[str, ...] = ()
+    scheme: str  # as the URL has it
+    server: str  # `host`, or `host:port` if the port is not the protocol's own
+    also: tuple[str, ...] = ()  # other names of it, in the limits and in faults
 
     @property
     def names(self) -> tuple[str, ...]:

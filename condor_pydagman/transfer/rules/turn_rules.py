@@ -28,20 +28,14 @@ _REST_NAME = re.compile(r"rest\.([0-9a-f]{12,24})\.(\d{1,3})\.(\d{1,15})\.(\d{1,
 
 
 class Rest(NamedTuple):
-    """What a worker has said of a service.
+    """What a worker has said of a service."""
 
-    Attributes:
-        label: stands for the service in names of files, which others can read; workers of the
-            version before say it of a whole host, with a shorter label.
-        failures: in a row; 0: it works.
-        since: when it was said, seconds since 1970.
-        until: end of the rest.
-    """
-
+    # stands for the service in names of files, which others can read; workers of the version before
+    # say it of a whole host, with a shorter label
     label: str
-    failures: int
-    since: float
-    until: float
+    failures: int  # in a row; 0: it works
+    since: float  # when it was said, seconds since 1970
+    until: float  # end of the rest
 
 
 def rest_name(rest: Rest) -> str:
@@ -120,25 +114,16 @@ _PLACE = re.compile(r"([hp]_?[a-z0-9]{1,24})-(\d{1,9})", re.ASCII)
 
 
 class Ticket(NamedTuple):
-    """One that runs or waits.
+    """One that runs or waits."""
 
-    Attributes:
-        running: has begun.
-        priority: higher goes first.
-        size: bytes, None if unknown.
-        since: when it came, or of one that runs, when it began; seconds since 1970.
-        number: that tells it from all others, 16 hexadecimal digits.
-        total: how many may run at once as its worker sees it, 0 for no limit.
-        places: hosts and protocols it uses, each with the limit of its worker (0: none).  The same
-            one twice counts twice.
-    """
-
-    running: bool
-    priority: int
-    size: int | None
-    since: float
-    number: str
-    total: int = 0
+    running: bool  # has begun
+    priority: int  # higher goes first
+    size: int | None  # bytes, None if unknown
+    since: float  # when it came, or of one that runs, when it began; seconds since 1970
+    number: str  # that tells it from all others, 16 hexadecimal digits
+    total: int = 0  # how many may run at once as its worker sees it, 0 for no limit
+    # hosts and protocols it uses, each with the limit of its worker (0: none).  The same one twice
+    # counts twice.
     places: tuple[tuple[str, int], ...] = ()
 
     def needs(self) -> tuple[tuple[str, int], ...]:
@@ -227,19 +212,13 @@ def places_of(
 
 
 class Verdict(NamedTuple):
-    """Whether a ticket may start.
+    """Whether a ticket may start."""
 
-    Attributes:
-        free: it may.
-        full: what has no room for it: "" is the access point, else the name of a place.
-        holders: numbers of the tickets that are in the way; if one of them is dead, look again.
-        before: how many that wait go before it.
-    """
-
-    free: bool
-    full: str = ""
+    free: bool  # it may
+    full: str = ""  # what has no room for it: "" is the access point, else the name of a place
+    # numbers of the tickets that are in the way; if one of them is dead, look again
     holders: tuple[str, ...] = ()
-    before: int = 0
+    before: int = 0  # how many that wait go before it
 
 
 class _Counts:

@@ -51,27 +51,20 @@ _MISSING = 1  # exit code of a task that has ended well, but for an output that 
 
 
 class CollectOrder(NamedTuple):
-    """Bring home what a bundle has come to.
+    """Bring home what a bundle has come to."""
 
-    Attributes:
-        number, cluster: of the bundle, and of its job.
-        directory: of all bundles of the DAG.
-        names, retries: of its nodes, as events have them, and the number of the run of each.
-        removed: nodes without a result count as removed.
-        why: how it has ended; '' if its job runs.
-        stamps: how times are written.
-        waiting: how many of the nodes, the last ones, were to run after others of which no end has
-            been written: if they have not begun, the end of the bundle is none of theirs.
-    """
-
+    # of the bundle, and of its job
     number: int
     cluster: int
-    directory: str
+    directory: str  # of all bundles of the DAG
+    # of its nodes, as events have them, and the number of the run of each
     names: Sequence[str]
     retries: Sequence[int]
-    removed: bool
-    why: str
-    stamps: Sequence[bool]
+    removed: bool  # nodes without a result count as removed
+    why: str  # how it has ended; '' if its job runs
+    stamps: Sequence[bool]  # how times are written
+    # how many of the nodes, the last ones, were to run after others of which no end has been
+    # written: if they have not begun, the end of the bundle is none of theirs
     waiting: int = 0
 
 
@@ -87,15 +80,11 @@ class _Results(NamedTuple):
 
 
 class Known:
-    """What has been answered of a bundle whose job runs.
-
-    Attributes:
-        state: that of the file that it was read from.
-        told: tasks of which it was told how long they have taken, before their files are at home.
-    """
+    """What has been answered of a bundle whose job runs."""
 
     def __init__(self) -> None:
-        self.state: State = ()
+        self.state: State = ()  # that of the file that it was read from
+        # tasks of which it was told how long they have taken, before their files are at home
         self.told: set[int] = set()
 
 
@@ -161,12 +150,7 @@ def _state(path: str) -> State:
 
 
 class _Home:
-    """The directory of a bundle, and what is in it; `results` is the name of a file.
-
-    Attributes:
-        has_files: whether files have come home.
-        succeeded: tasks that have, as far as `ended` has come.
-    """
+    """The directory of a bundle, and what is in it; `results` is the name of a file."""
 
     def __init__(self, order: CollectOrder, results: str) -> None:
         self.order = order
@@ -178,8 +162,9 @@ class _Home:
         self.results = _read(os.path.join(self.directory, results), self.tasks, most)
         self.numbers = _numbers(order.names, self.tasks)
         self.form = StampForm(*order.stamps)
-        self.succeeded: set[int] = set()
+        self.succeeded: set[int] = set()  # tasks that have, as far as `ended` has come
         self._state_of = functools.lru_cache(_changed)  # many nodes may have one description
+        # whether files have come home
         self.has_files = any(
             os.path.lexists(os.path.join(self.directory, one)) for one in (OUT, TAKEN)
         )

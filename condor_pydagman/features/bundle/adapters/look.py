@@ -26,38 +26,26 @@ _ADDED = re.compile(r"([\w.]+)\s*=")  # in the knob
 
 
 class NodeOrder(NamedTuple):
-    """A node that is to be bundled.
+    """A node that is to be bundled."""
 
-    Attributes:
-        number: of the node.
-        name, retry: of the node, and of its run.
-        directory: where it is submitted from, absolute.
-        submit: its submit file, relative to `directory`, or the name of a description.
-        before, after: its VARS, keys and values: those before the submit file's lines, and behind.
-        equal: what else must be equal.
-    """
-
-    number: int
+    number: int  # of the node
+    # of the node, and of its run
     name: str
     retry: int
-    directory: str
-    submit: str
+    directory: str  # where it is submitted from, absolute
+    submit: str  # its submit file, relative to `directory`, or the name of a description
+    # its VARS, keys and values: those before the submit file's lines, and behind
     before: Sequence[tuple[str, str]]
     after: Sequence[tuple[str, str]]
-    equal: Sequence[int]
+    equal: Sequence[int]  # what else must be equal
 
 
 class LookOrder(NamedTuple):
-    """Look at nodes.
-
-    Attributes:
-        texts: the descriptions in the DAG file that they name.
-        followers: how many of the nodes, the first ones, may run behind others.
-    """
+    """Look at nodes."""
 
     nodes: Sequence[NodeOrder]
-    texts: Mapping[str, str]
-    followers: int = 0
+    texts: Mapping[str, str]  # the descriptions in the DAG file that they name
+    followers: int = 0  # how many of the nodes, the first ones, may run behind others
 
 
 def _check_inputs(task: Task) -> None:

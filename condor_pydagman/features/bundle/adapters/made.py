@@ -18,19 +18,13 @@ STREAMS = ("_stdout", "_stderr")  # names that the runner gives to what tasks pr
 
 
 class _Left(NamedTuple):
-    """What a task leaves.
+    """What a task leaves."""
 
-    Attributes:
-        named: by the path where it belongs, the name of what is there if the task has succeeded.
-        others: the same of what may be there.
-        directory: where all other files belong that are new; '' if they don't come home.
-        remapped: names of files that belong elsewhere.
-    """
-
+    # by the path where it belongs, the name of what is there if the task has succeeded
     named: dict[str, str]
-    others: dict[str, str]
-    directory: str
-    remapped: frozenset[str]
+    others: dict[str, str]  # the same of what may be there
+    directory: str  # where all other files belong that are new; '' if they don't come home
+    remapped: frozenset[str]  # names of files that belong elsewhere
 
     def name_of(self, path: str, above: Sequence[str]) -> str:
         """The name of what belongs at a path; '' if that is nothing.
@@ -56,14 +50,10 @@ class _Left(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """Where a task finds an input.
+    """Where a task finds an input."""
 
-    Attributes:
-        made: what others have left, the best first, see `runner`.
-        at_path: whether the file at its path is to be transferred, for the case that none is there.
-    """
-
-    made: list[str]
+    made: list[str]  # what others have left, the best first, see `runner`
+    # whether the file at its path is to be transferred, for the case that none is there
     at_path: bool
 
 

@@ -40,26 +40,17 @@ _ONLY_ONE = "no other node of its line can go with it"
 
 
 class Together(NamedTuple):
-    """Nodes of one kind.
+    """Nodes of one kind."""
 
-    Attributes:
-        first: the name of the first of them.
-        description: its submit description.
-        nodes: how many there are.
-        at_once: how many of them are the first, if the nodes of each step of the DAG are ready at
-            once; with those that run behind them.
-        at_start: whether these are ready when the DAG begins.
-        sizes: of the bundles that they begin with; 1 is a node that runs alone.
-        chains: those of them that run behind others.
-    """
-
-    first: str
-    description: str
-    nodes: int
+    first: str  # the name of the first of them
+    description: str  # its submit description
+    nodes: int  # how many there are
+    # how many of them are the first, if the nodes of each step of the DAG are ready at once; with
+    # those that run behind them
     at_once: int
-    at_start: bool
-    sizes: tuple[int, ...]
-    chains: Chained = Chained()
+    at_start: bool  # whether these are ready when the DAG begins
+    sizes: tuple[int, ...]  # of the bundles that they begin with; 1 is a node that runs alone
+    chains: Chained = Chained()  # those of them that run behind others
 
 
 class Alone(NamedTuple):
@@ -72,32 +63,22 @@ class Alone(NamedTuple):
 
 
 class LineOutlook(NamedTuple):
-    """What would be packed of the nodes that a BUNDLE line means.
-
-    Attributes:
-        alone: nodes that run alone.
-        apart: others that would run behind those that they wait for, by CHAINS, and do not.
-    """
+    """What would be packed of the nodes that a BUNDLE line means."""
 
     name: str
     kinds: tuple[Together, ...] = ()
-    alone: tuple[Alone, ...] = ()
+    alone: tuple[Alone, ...] = ()  # nodes that run alone
+    # others that would run behind those that they wait for, by CHAINS, and do not
     apart: tuple[Alone, ...] = ()
 
 
 class BundleOutlook(NamedTuple):
-    """What would be packed of a DAG.
+    """What would be packed of a DAG."""
 
-    Attributes:
-        lines: of the DAG, in their order.
-        slots: how many jobs the pool can run at once; 0: that is not known; None: no size depends
-            on it.
-        most: how many nodes a bundle can have; 0 forbids bundles.
-    """
-
-    lines: tuple[LineOutlook, ...] = ()
+    lines: tuple[LineOutlook, ...] = ()  # of the DAG, in their order
+    # how many jobs the pool can run at once; 0: that is not known; None: no size depends on it
     slots: int | None = None
-    most: int = 0
+    most: int = 0  # how many nodes a bundle can have; 0 forbids bundles
 
 
 def outlook(dag: Dag, most: int) -> BundleOutlook:

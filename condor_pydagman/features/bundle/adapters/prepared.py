@@ -41,38 +41,29 @@ class PrepareOrder(NamedTuple):
     """Write the files of a bundle.
 
     Attributes:
-        number: of the bundle.
-        directory: of all bundles of the DAG.
-        look: its nodes.
-        parallel: how many run side by side.
-        time_limits: seconds that each may run, 0 for no limit.
         release_s, chain_s: see `messages.Prepare`.
-        lines_before, lines_after: what DAGMan adds to the description of the first of them.
-        after: for each node, the places, from 1, of those before it that it runs after; empty if no
-            node runs after others.
     """
 
-    number: int
-    directory: str
-    look: LookOrder
-    parallel: int
-    time_limits: Sequence[int]
+    number: int  # of the bundle
+    directory: str  # of all bundles of the DAG
+    look: LookOrder  # its nodes
+    parallel: int  # how many run side by side
+    time_limits: Sequence[int]  # seconds that each may run, 0 for no limit
     release_s: float
+    # what DAGMan adds to the description of the first of them
     lines_before: str
     lines_after: str
+    # for each node, the places, from 1, of those before it that it runs after; empty if no node
+    # runs after others
     after: Sequence[Sequence[int]] = ()
     chain_s: float = 0.0
 
 
 class Job(NamedTuple):
-    """The job of a bundle.
+    """The job of a bundle."""
 
-    Attributes:
-        text: its description.
-        without: the places, from 1, of nodes that it does not run: an input would not be there.
-    """
-
-    text: str
+    text: str  # its description
+    # the places, from 1, of nodes that it does not run: an input would not be there
     without: Sequence[int] = ()
 
 
@@ -154,9 +145,6 @@ class _List:
     Attributes:
         home: the directory of the bundle.
         inputs: what is transferred to the job.
-        is_transferred: whether anything is.
-        lines: of the tasks.
-        without: numbers of the tasks that are not in it.
     """
 
     def __init__(
@@ -168,9 +156,9 @@ class _List:
     ) -> None:
         self._order, self.home, self.inputs = order, home, _Inputs(home)
         self._descriptions = descriptions
-        self.is_transferred = tasks[0].transfers_files
-        self.lines: list[dict[str, object]] = []
-        self.without: list[int] = []
+        self.is_transferred = tasks[0].transfers_files  # whether anything is
+        self.lines: list[dict[str, object]] = []  # of the tasks
+        self.without: list[int] = []  # numbers of the tasks that are not in it
         self._makers = Makers()
         for number, task in enumerate(tasks, 1):
             after = order.after[number - 1] if order.after else ()

@@ -23,15 +23,11 @@ _Identity = tuple[int, int, int, int]
 
 
 class CacheFile:
-    """The file, which others may delete or replace at any time.
-
-    Attributes:
-        problems: what is wrong with it, in lines that have not been taken.
-    """
+    """The file, which others may delete or replace at any time."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.problems: list[str] = []
+        self.problems: list[str] = []  # what is wrong with it, in lines that have not been taken
         self._records: dict[str, Record] = {}
         self._seen: _Identity | None = None
         self._foreign = False  # somebody's file, which is left alone

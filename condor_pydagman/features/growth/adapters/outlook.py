@@ -24,22 +24,15 @@ MAX_NAMED = 10  # nodes that are named
 
 
 class Foreseen(NamedTuple):
-    """What one node would add.
+    """What one node would add."""
 
-    Attributes:
-        node: its name.
-        by: EXTEND or SCATTER.
-        file: that it names.
-        nodes: how many nodes the file would add as it is now; None if that is not known.
-        names: of the first of them.
-        problem: why the file would be refused as it is now, '' if it would not, or is not there.
-    """
-
-    node: str
-    by: str
-    file: str
+    node: str  # its name
+    by: str  # EXTEND or SCATTER
+    file: str  # that it names
+    # how many nodes the file would add as it is now; None if that is not known
     nodes: int | None = None
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # of the first of them
+    # why the file would be refused as it is now, '' if it would not, or is not there
     problem: str = ""
 
 

@@ -47,33 +47,20 @@ VOLATILE = frozenset(
 
 
 class SiteAd(NamedTuple):
-    """A site.
+    """A site."""
 
-    Attributes:
-        name: its Name.
-        most: MaxMatches.
-        ad: the ClassAd.
-        problem: why the ad can't be used, '' if it can.
-    """
-
-    name: str
-    most: int
-    ad: Any
-    problem: str = ""
+    name: str  # its Name
+    most: int  # MaxMatches
+    ad: Any  # the ClassAd
+    problem: str = ""  # why the ad can't be used, '' if it can
 
 
 class KnownAd(NamedTuple):
-    """What is kept of the ad that a group was matched by; plain data.
+    """What is kept of the ad that a group was matched by; plain data."""
 
-    Attributes:
-        digest: of all that the ad says of the site.
-        values: of its attributes that are plain: text, numbers, truth values.
-        environment: what its SiteEnvironment says.
-    """
-
-    digest: str
-    values: dict[str, Any]
-    environment: dict[str, str]
+    digest: str  # of all that the ad says of the site
+    values: dict[str, Any]  # of its attributes that are plain: text, numbers, truth values
+    environment: dict[str, str]  # what its SiteEnvironment says
 
 
 def query() -> list[SiteAd]:

@@ -40,17 +40,11 @@ FILES = FileKind(
 
 
 class Claims(NamedTuple):
-    """What a DAGMan keeps.
+    """What a DAGMan keeps."""
 
-    Attributes:
-        dag: its DAG file, for people.
-        sites: group and site of each claim.
-        waits: for which sites other groups wait.
-    """
-
-    dag: str
-    sites: tuple[tuple[str, str], ...]
-    waits: Waits = NOBODY
+    dag: str  # its DAG file, for people
+    sites: tuple[tuple[str, str], ...]  # group and site of each claim
+    waits: Waits = NOBODY  # for which sites other groups wait
 
     def counts(self) -> Counter[str]:
         """How many claims there are, by site."""

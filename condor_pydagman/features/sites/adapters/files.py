@@ -44,21 +44,14 @@ _USED = ("Name", "MaxMatches", "Requirements", "Rank", "SiteEnvironment")
 
 
 class Described(NamedTuple):
-    """A site as its file describes it.
+    """A site as its file describes it."""
 
-    Attributes:
-        path: the file.
-        name: of the site; '' if the file has none.
-        attributes: its expressions as text, by attribute.
-        problems: what is wrong, each with file and line; a site with any is not published.
-        warnings: what may be wrong.
-    """
-
-    path: Path
-    name: str
-    attributes: dict[str, str]
+    path: Path  # the file
+    name: str  # of the site; '' if the file has none
+    attributes: dict[str, str]  # its expressions as text, by attribute
+    # what is wrong, each with file and line; a site with any is not published
     problems: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # what may be wrong
 
     def ad(self) -> Any:
         """Its ClassAd; `problems` must be empty."""

@@ -43,41 +43,24 @@ class Match(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a round has come to.
+    """What a round has come to."""
 
-    Attributes:
-        matches: sites that are kept from now on.
-        sites: all sites that have an ad.
-        reasons: by kind of groups that got none, why.
-        unfit: groups for which the REMATCH_IF of their policy is true.
-        ads: ads of sites in `matches`, by digest.
-        without_room: groups whose site others have got: it is not kept.
-    """
-
-    matches: list[Match]
-    sites: list[str]
-    reasons: list[tuple[int, str]]
-    unfit: list[int]
-    ads: dict[str, KnownAd]
-    without_room: list[int]
+    matches: list[Match]  # sites that are kept from now on
+    sites: list[str]  # all sites that have an ad
+    reasons: list[tuple[int, str]]  # by kind of groups that got none, why
+    unfit: list[int]  # groups for which the REMATCH_IF of their policy is true
+    ads: dict[str, KnownAd]  # ads of sites in `matches`, by digest
+    without_room: list[int]  # groups whose site others have got: it is not kept
 
 
 class Groups(NamedTuple):
-    """The groups of a DAG, for which sites are looked for.
+    """The groups of a DAG, for which sites are looked for."""
 
-    Attributes:
-        dag: the DAG file, for people.
-        names: of the groups, by number.
-        policies: by kind of group.
-        kinds: by group.
-        facts: attributes of the ads of all groups.
-    """
-
-    dag: str
-    names: Sequence[str]
-    policies: Sequence[SitePolicy]
-    kinds: Sequence[int]
-    facts: dict[str, Any]
+    dag: str  # the DAG file, for people
+    names: Sequence[str]  # of the groups, by number
+    policies: Sequence[SitePolicy]  # by kind of group
+    kinds: Sequence[int]  # by group
+    facts: dict[str, Any]  # attributes of the ads of all groups
 
 
 class Matcher:

@@ -54,17 +54,11 @@ _SECRET = frozenset(("CONDOR_INHERIT", "CONDOR_PRIVATE_INHERIT"))
 
 
 class Probed(NamedTuple):
-    """What a probe has come to.
+    """What a probe has come to."""
 
-    Attributes:
-        attributes: the expressions that it printed, as text.
-        problem: why the site can't be used now; '' if it can.
-        remark: what is to be known of what it printed.
-    """
-
-    attributes: dict[str, str]
-    problem: str = ""
-    remark: str = ""
+    attributes: dict[str, str]  # the expressions that it printed, as text
+    problem: str = ""  # why the site can't be used now; '' if it can
+    remark: str = ""  # what is to be known of what it printed
 
 
 def ask(probe: Path, name: str, timeout_s: float) -> Probed:
@@ -154,15 +148,10 @@ _LIFETIMES = 3  # rounds after which an ad that is not renewed vanishes
 
 
 class Outcome(NamedTuple):
-    """A round.
+    """A round."""
 
-    Attributes:
-        published: names of the sites that are in the collector now.
-        problems: what is wrong, for people.
-    """
-
-    published: tuple[str, ...]
-    problems: tuple[str, ...]
+    published: tuple[str, ...]  # names of the sites that are in the collector now
+    problems: tuple[str, ...]  # what is wrong, for people
 
 
 class Collected(NamedTuple):

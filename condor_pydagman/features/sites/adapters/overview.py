@@ -23,29 +23,19 @@ _STATES = {1: "idle", 2: "running", 5: "held", 6: "running", 7: "running"}
 
 
 class SiteRow(NamedTuple):
-    """A site.
+    """A site."""
 
-    Attributes:
-        name: its Name.
-        groups: how many groups are matched to it, by the claims of this access point.
-        most: MaxMatches; None if it has no ad.
-        running, idle, held: procs in the queue of this schedd.
-        failed: procs that have failed in the last hour.
-        age_s: seconds since its ad came to the collector; None if it has no ad.
-        dags: DAG files that have groups there.
-        problem: why its ad can't be used; '' if it can.
-    """
-
-    name: str
-    groups: int
-    most: int | None
+    name: str  # its Name
+    groups: int  # how many groups are matched to it, by the claims of this access point
+    most: int | None  # MaxMatches; None if it has no ad
+    # procs in the queue of this schedd
     running: int
     idle: int
     held: int
-    failed: int
-    age_s: float | None
-    dags: tuple[str, ...]
-    problem: str = ""
+    failed: int  # procs that have failed in the last hour
+    age_s: float | None  # seconds since its ad came to the collector; None if it has no ad
+    dags: tuple[str, ...]  # DAG files that have groups there
+    problem: str = ""  # why its ad can't be used; '' if it can
 
     @property
     def room(self) -> int:
