@@ -161,7 +161,6 @@ class JournalRecord(Enum):
     BRAKED = "BRAKED"  # value: number of the BRAKE; text: resumes so far, effect, name, why
     BRAKES_OFF = "BRAKES_OFF"  # value: how many resumes before; text: why a person resumes
     GROWN = "GROWN"  # value: number of a piece; text: its digest, of the FEEDER: FEEDING 7 [LAST]
-    LET_GO = "LET_GO"  # text: numbers of pieces, all nodes of which are done
     ENOUGH = "ENOUGH"  # value: number of the ENOUGH; text: its line, how many nodes are done
     NOT_NEEDED = "NOT_NEEDED"  # an ENOUGH is reached, and nothing of the node has begun
     GROWTH_FAILED = "GROWTH_FAILED"  # text: why what the node adds to the DAG is refused

@@ -57,5 +57,5 @@ EXAMPLES = {
     "REJECT": "REJECT",
     "NOT_DONE": "NOT_DONE A",
 }
-IN_NO_DAG_FILE = frozenset({"REJECT", "GROWN", "LET_GO", "NOT_DONE"})  # of one that is to be run
+IN_NO_DAG_FILE = frozenset({"REJECT", "GROWN", "NOT_DONE"})  # of one that is to be run
 SPLICE = {"s.dag": "JOB X x\nPIN_IN X 1\nPIN_OUT X 1\n"}  # the file that examples name

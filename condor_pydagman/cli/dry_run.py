@@ -282,8 +282,6 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"It would start from {found.rescue}: {_are(done)} done and skipped"
     elif done:
         yield f"{_are(done)} marked DONE in the DAG and skipped"
-    if dag.gone:
-        yield f"{number_of(dag.gone, 'more node')} added earlier: done, and not listed here"
     choices = choices_of(dag)
     if choices:
         chosen = "; ".join(map(str, choices))

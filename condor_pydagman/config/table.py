@@ -658,14 +658,6 @@ class Config:
         0,
         label="",
     )
-    kept_grown_nodes: int = integer(
-        "PYDAGMAN_KEPT_GROWN_NODES",
-        100_000,
-        "How many nodes are kept that were added to a DAG while it runs and are done; when there"
-        " are more, the first of them are let go. 0: all are kept. See docs/growth.md.",
-        0,
-        label="",
-    )
     max_piece_mb: int = integer(
         "PYDAGMAN_MAX_PIECE_MB",
         200,

@@ -41,7 +41,6 @@ _NAMED = frozenset(
 _OF_NO_NODE = (  # mostly, or always
     JournalRecord.CONFIG,
     JournalRecord.GROWN,
-    JournalRecord.LET_GO,
     JournalRecord.FEEDER_FAILED,
     JournalRecord.BUNDLED,
     JournalRecord.UNBUNDLED,

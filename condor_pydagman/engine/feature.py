@@ -306,24 +306,10 @@ class Feature:
         """A person, not the halt file, resumes the DAG."""
         raise NotImplementedError
 
-    # A DAG that grows, and lets go of nodes.
+    # A DAG that grows.
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
         """The DAG has more nodes; of these children some may have more parents."""
-        raise NotImplementedError
-
-    def is_needed(self, node: int) -> bool:
-        """Whether what the node, which is done, has come to may count for others yet.  It must
-        follow from the nodes log: by this a node leaves the DAG."""
-        raise NotImplementedError
-
-    def may_leave(self, node: int) -> bool:
-        """Whether the feature awaits nothing about the node, which is done and about to leave the
-        DAG.  Live only."""
-        raise NotImplementedError
-
-    def node_left(self, node: int) -> None:
-        """The node has left the DAG: its number may be another's."""
         raise NotImplementedError
 
     # What others see.
@@ -364,8 +350,7 @@ class Feature:
         raise NotImplementedError
 
     def has_left(self, job: QueuedJob) -> bool:
-        """The job is no node's that there is.  Whether it is known to have ended: it is of the
-        feature, or of a node that was done and has left the DAG."""
+        """The job is no node's.  Whether it is the feature's, and known to have ended."""
         raise NotImplementedError
 
     def group_reports(self, anew: Collection[int]) -> Iterable[GroupReport]:

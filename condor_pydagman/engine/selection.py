@@ -71,7 +71,7 @@ def by_pattern(nodes: Nodes, pattern: str) -> list[int]:
         matches = re.compile(fnmatch.translate(pattern)).match
     except re.error as error:  # Python 3.9 does not understand [[-!]
         raise SelectionError(f"{pattern!r} is no pattern: {error}") from None
-    found = [node for node, name in nodes.dag.named() if matches(name)]
+    found = [node for node, name in enumerate(nodes.dag.names) if matches(name)]
     if not found:
         raise SelectionError(f"no node's name matches {pattern!r}")
     return found

@@ -87,10 +87,6 @@ class Observer(Feature):
         """See `Feature`."""
         self._history.grown(growth.nodes)
 
-    def node_left(self, node: int) -> None:
-        """See `Feature`."""
-        self._history.left(node)
-
 
 class History:
     """The nodes of a run.
@@ -359,12 +355,6 @@ class History:
         node.cached, node.cancelled_by = False, ""
         if node.attempts:
             node.attempts[-1].over = True
-
-    def left(self, number: int) -> None:
-        """The node has left the DAG: its number may be another's."""
-        node = self._nodes.pop(number, None)
-        if node is not None:
-            node.all_marks = b""
 
     # Scripts.
 

@@ -61,11 +61,6 @@ class NodeSet(NamedTuple):
             return self
         return self._replace(nodes=tuple(sorted(new[node] for node in self.nodes)))
 
-    def has_left(self, gone: Collection[int]) -> bool:
-        """Whether the line leaves the DAG with these nodes: those of a piece are about its own
-        nodes alone."""
-        return bool(self.nodes) and self.nodes is not None and self.nodes[0] in gone
-
     def words(self, dag: Dag) -> tuple[str, tuple[str, ...]]:
         """The end of the line again."""
         if self.nodes is not None:
@@ -89,11 +84,6 @@ class UsesOfDag(FeatureData):
     def renumber(self, new: Sequence[int]) -> None:
         """As of `FeatureData`."""
         self.uses = [use._replace(of=use.of.renumbered(new)) for use in self.uses]
-
-    def let_go(self, nodes: Sequence[int]) -> None:
-        """As of `FeatureData`."""
-        gone = frozenset(nodes)
-        self.uses = [use for use in self.uses if not use.of.has_left(gone)]
 
     def numbered(self, new: Sequence[int]) -> UsesOfDag:
         """As of `FeatureData`."""

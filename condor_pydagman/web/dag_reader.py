@@ -193,7 +193,6 @@ class DagReader:
         self._place_groups()
         overview = seen.as_json()
         overview["states"] = dict(zip(KEYS, self._counts))
-        overview["states"]["done"] += self.dag.gone if self.dag is not None else 0
         overview["partial"] = not self.run.complete
         overview["limits"] = dict(self.run.limits)
         over = self._watched.over

@@ -87,8 +87,6 @@ def test_what_a_dag_holds_moves_with_its_nodes() -> None:
     data = marked({0: "a", 2: "c"})
     data.renumber([2, 0, 1])
     assert data == marked({2: "a", 1: "c"})
-    data.let_go([2])
-    assert data == marked({1: "c"})
 
 
 def test_what_a_piece_brings_is_numbered_as_its_nodes() -> None:

@@ -44,7 +44,7 @@ FIRST_ANSWER = {
     },
     "is_own_hold": {"brake": ""},
     "runs_at": {"sites": ""},
-    "obstacle_to_steer": {"bundle": "what adds to the DAG is done, and in no bundle", "growth": ""},
+    "obstacle_to_steer": {"bundle": ""},
     "blocks_submits": {"bundle": ""},
     "submits": {"bundle": ""},
     "blocks_pre_scripts": {"shared_limits": ""},
@@ -87,7 +87,7 @@ def test_moments_with_a_first_answer_are_in_the_table() -> None:
         if getattr(getattr(Feature, name, None), "__annotations__", {}).get("return") in answers
     }
     # All answers count: one is enough, or each must agree.
-    counted = {"under_way", "keeps_halted_dag", "has_more", "is_needed", "is_deciding"}
-    counted |= {"may_leave", "starts_over", "has_left", "tells_end"}
+    counted = {"under_way", "keeps_halted_dag", "has_more", "is_deciding"}
+    counted |= {"starts_over", "has_left", "tells_end"}
     counted |= {"takes_event", "wants_history", "listed", "before_end"}
     assert asked - counted == set(FIRST_ANSWER)

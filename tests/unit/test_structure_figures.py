@@ -38,31 +38,31 @@ LOADED = {"modules": 136, "lines": 33_698}
 # who takes more than SLACK out lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1371,
+    "": 1370,
     "adapters": 9160,
     "api": 2573,
-    "cli": 6430,
-    "config": 1016,
+    "cli": 6428,
+    "config": 1008,
     "daemon": 4729,
     "dagman_job": 2221,
     "data_requests": 1325,
-    "engine": 8596,
-    "explain": 2420,
-    "features": 26196,
-    "follow": 4538,
-    "graph": 5003,
-    "language": 4890,
+    "engine": 8506,
+    "explain": 2419,
+    "features": 25681,
+    "follow": 4528,
+    "graph": 4813,
+    "language": 4897,
     "lint": 3562,
     "monitor": 3149,
     "picture": 2983,
     "pool": 1738,
-    "records": 3667,
+    "records": 3666,
     "report": 2353,
     "transfer": 13398,
-    "web": 3092,
+    "web": 3091,
     "workflow": 2560,
 }
-LINES_OF_TESTS = 141_176
+LINES_OF_TESTS = 139_254
 # Names of features, in the modules that every DAG uses.
 FEATURES = {
     name

@@ -100,8 +100,7 @@ def members(dag: Dag, brake: Brake) -> int:
     if brake.category:
         pairs = dag.categories.items()
         return sum(name == brake.category and kinds[n] in ORDINARY_KINDS for n, name in pairs)
-    gone = dag.gone - len(dag.free)
-    return sum(kinds.count(kind) for kind in ORDINARY_KINDS) + gone
+    return sum(kinds.count(kind) for kind in ORDINARY_KINDS)
 
 
 def limit(brake: Brake, nodes: int) -> float:

@@ -109,10 +109,6 @@ class BrakeCount:
         self._nodes.setdefault(key, Counter())[node] += 1
         return self._ended((node, key)) if self._brake.last else self._look_at((key,))
 
-    def has(self, node: int) -> bool:
-        """Whether a failure of the node counts, or a job that was held."""
-        return any(node in nodes for nodes in self._nodes.values())
-
     def succeeded(self) -> Exceeded | None:
         """A run ended well: what failed before may be too much of the last ones now."""
         return self._ended(None) if self._brake.last else None
@@ -256,10 +252,6 @@ class Brakes(Feature):
     def run_excused(self, node: int) -> None:
         """It is not counted when it ends."""
         self._excused.add(node)
-
-    def may_leave(self, node: int) -> bool:
-        """No failure of it counts."""
-        return node not in self._excused and not any(count.has(node) for count in self._counts)
 
     def grown(self, _growth: Growth, _children: Sequence[int]) -> None:
         """A share is of more nodes."""

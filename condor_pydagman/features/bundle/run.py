@@ -590,11 +590,6 @@ class Bundles(Feature):
         for node in children:
             self.waiting.forget_kind(node)
 
-    def node_left(self, node: int) -> None:
-        """Nothing is known of the node any more."""
-        self.begins_anew(node)
-        self.waiting.forget(node)
-
     def obstacle_to_steer(self, node: int) -> str:
         """It can't be told apart from the others of its bundle while that is in the queue, nor may
         what those behind it go by change."""

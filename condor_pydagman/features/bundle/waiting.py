@@ -134,11 +134,6 @@ class Waiting:
         for node in [one for one, of in self.kinds.items() if of == kind]:
             del self.kinds[node]
 
-    def forget(self, node: int) -> None:
-        """Nothing is known of the node any more."""
-        self.forget_kind(node)
-        self.line_of.pop(node, None)
-
     def forget_kind(self, node: int) -> None:
         """Something else may keep the node from others."""
         self.kinds.pop(node, None)

@@ -352,10 +352,6 @@ class Enough(Feature):
                     self._give_up(number, (node,))
                     break
 
-    def is_needed(self, node: int) -> bool:
-        """Whether a line is about it."""
-        return node in self.counts.of or node in self._of_dag.enough_of
-
     # What others see.
 
     def _line(self, number: int) -> str:

@@ -14,8 +14,8 @@ from condor_pydagman.named_tuple import NamedTuple
 # Macros of a FEEDER's arguments, as those of scripts.
 FEEDER_MACROS = frozenset(
     (
-        *("FEEDING", "FED_COUNT", "OPEN_COUNT", "NODE_COUNT", "DONE_COUNT", "QUEUED_COUNT"),
-        *("FAILED_COUNT", "FUTILE_COUNT", "DAG_STATUS", "DAGID"),
+        *("FEEDING", "FED_COUNT", "ROOM_COUNT", "OPEN_COUNT", "NODE_COUNT", "DONE_COUNT"),
+        *("QUEUED_COUNT", "FAILED_COUNT", "FUTILE_COUNT", "DAG_STATUS", "DAGID"),
     )
 )
 

@@ -288,16 +288,6 @@ class Publish(Feature):
         """It publishes anew."""
         self._forget(node)
 
-    def may_leave(self, node: int) -> bool:
-        """It waits for nothing."""
-        return node not in self.until
-
-    def node_left(self, node: int) -> None:
-        """Nothing is known of it any more."""
-        self._forget(node)
-        for job in self._jobs_of.pop(node, ()):
-            self._jobs.pop(job, None)
-
 
 def _texts(pairs: Iterable[tuple[str, str]], name: str) -> list[str]:
     """The values in as many texts as have room in a record; at least one."""

@@ -277,7 +277,7 @@ class LocalClients:
 
     def _names(self, prefix: str) -> list[str]:
         """Names of nodes that begin so, in the order of the DAG."""
-        begin_so = (name for _, name in self._run.dag.named() if name.startswith(prefix))
+        begin_so = (name for name in self._run.dag.names if name.startswith(prefix))
         return list(islice(begin_so, MAX_NAMES))
 
     def _tell_events(self, asked: _Asked) -> None:

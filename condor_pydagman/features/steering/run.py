@@ -100,10 +100,6 @@ class Priorities:
                 some = tuple(targets[begin : begin + MOST_AT_ONCE])
                 run.emit(do.SetJobPriorities(priority, some))
 
-    def forget(self, node: int) -> None:
-        """The node has left the DAG."""
-        self.unsure.discard(node)
-
 
 COMMAND = Kind("command for a node", holds=True)  # by node and number
 _JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
@@ -432,14 +428,3 @@ class Steering(Feature):
     def replayed(self) -> None:
         """So may all jobs."""
         self.priorities.may_all_differ()
-
-    # Nodes that leave the DAG.
-
-    def may_leave(self, node: int) -> bool:
-        """No command for it is on its way."""
-        return node not in self._commanded()
-
-    def node_left(self, node: int) -> None:
-        """Nothing is asked of it any more."""
-        self._cancelled.discard(node)
-        self.priorities.forget(node)

@@ -484,7 +484,7 @@ def test_a_share_of_the_nodes_of_a_dag_that_grows() -> None:
     known = brakes(Brake(0, "half", 50, percent=True))
     known.run_ended(0, 1, True)
     known.run.dag.kinds += bytes(2)
-    known.grown(Growth((), (), (), (), (), [], [], [], []), ())
+    known.grown(Growth(range(0), (), (), (), [], [], [], []), ())
     known.run_ended(1, 1, True)
     assert not known.due
     known.run_ended(2, 1, True)

@@ -569,8 +569,6 @@ def test_whose_attributes_an_event_has() -> None:
     known.jobs_seen(0, shared)
     event = make.of_job(EventKind.JOB_AD_INFORMATION, 6, 3)
     assert (known.node_of(event), known.node_of(event._replace(proc=4))) == (0, None)
-    known.node_left(0)
-    assert known.node_of(event) is None
 
 
 def test_attributes_of_jobs_are_those_of_the_last_event() -> None:

@@ -82,7 +82,7 @@ class Steerers(Part):
         if rng.random() < 0.1:
             world.process.add_input(PriorityWanted(rng.randint(-3, 3), "ann"))
         for _ in range(rng.choice((1, 1, 2))):
-            there = [node for node, _ in world.process.dag.named()]
+            there = list(range(len(world.process.dag)))
             nodes = [rng.choice(there) for _ in range(rng.randint(1, MAX_NODES))]
             command = rng.choice(list(NodeCommand))
             options = rng.choice(_OPTIONS.get(command, ("",)))

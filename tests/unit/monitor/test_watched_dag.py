@@ -82,15 +82,6 @@ def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path) -> None:
     assert grown.retries[grown.ids["X"]].limit == 1
 
 
-def test_nodes_that_were_let_go_before_the_run(tmp_path: Path) -> None:
-    (tmp_path / "t.dag").write_text("JOB A a.sub\nFEEDER BELOW 9 PROGRAM feed\n")
-    (tmp_path / "t.dag.rescue001").write_text("LET_GO 3 40 3 40\n")
-    logs = DagLogs(tmp_path)
-    logs.start(rescue="t.dag.rescue001")
-    counts = {name: count for name, count in watched(logs).look().counts.items() if count}
-    assert counts == {"total": 41, "done": 40, "ready": 1}
-
-
 def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
     dag = watched(logs)
     assert not dag.look().subdags

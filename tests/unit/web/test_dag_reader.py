@@ -135,17 +135,6 @@ def test_nodes_that_are_skipped_or_cached(tmp_path: Path, monkeypatch: pytest.Mo
     ]
 
 
-def test_nodes_that_were_let_go_count_as_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text("JOB A a.sub\nFEEDER BELOW 9 PROGRAM feed\n")
-    (tmp_path / "t.dag.rescue001").write_text("LET_GO 3 40 3 40\n")
-    DagLogs(tmp_path).start(rescue="t.dag.rescue001")
-    overview = DagReader(find_dag(str(tmp_path / "t.dag"), ask=False), no_ad).look().overview
-    assert overview["states"]["done"] == overview["counts"]["done"] == 40
-
-
 DAG = (
     "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nJOB D a.sub\n"
     "SITE_GROUP g NODES A B\nSITE_GROUP h NODES D\n"

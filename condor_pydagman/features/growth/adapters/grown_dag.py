@@ -1,4 +1,4 @@
-"""A DAG as it has grown: what has been added to it, and let go since, as the nodes log says."""
+"""A DAG as it has grown: what has been added to it, as the nodes log says."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.growth.adapters import kept_pieces
-from condor_pydagman.features.growth.commands import GrowthOfDag, add_piece
-from condor_pydagman.features.growth.let_go import close_gaps, let_go, numbers
+from condor_pydagman.features.growth.commands import add_piece, growth_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.own_events import RecordRead, parse_record
-from condor_pydagman.vocabulary import JournalRecord
 
 # An event of no job: a job can't write one.
-_RECORD = re.compile(rb'008 \(-01\.-01\.-01\) [^\[\n]*(\[ DAGManNote = "(?:GROWN|LET_GO)"; .*\])\n')
+_RECORD = re.compile(rb'008 \(-01\.-01\.-01\) [^\[\n]*(\[ DAGManNote = "GROWN"; .*\])\n')
 
 
 def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
@@ -29,14 +27,9 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
     if not os.path.exists(paths.grown):
         return
     pieces = kept_pieces.of(dag, paths)
-    growth = GrowthOfDag.put(dag)
-    known = max((piece.number for piece in growth.pieces), default=growth.let_go_of.number)
+    known = max((piece.number for piece in growth_of(dag).pieces), default=0)
     for record in _recorded(nodes_log):
-        if record.record is JournalRecord.LET_GO:
-            for number in numbers(record.text):
-                if number in growth.contents:
-                    let_go(dag, number)
-        elif record.value > known:
+        if record.value > known:
             piece = pieces.get(record.text.partition(" ")[0])
             if piece is None:
                 raise PydagmanError(
@@ -44,7 +37,6 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
                 )
             add_piece(dag, piece, record.value)
             known = record.value
-    close_gaps(dag)
 
 
 def add_grown_of_last_run(dag: Dag, dag_files: Sequence[str]) -> None:
