@@ -62,6 +62,33 @@ NAMED = {
 # or ask for one by its name.  Words such as `publish` and `timeout` have other meanings there.
 FOLDERS = ("adapters", "daemon")
 ASKED_FOR = {"daemon/loop.py": 1}
+# Modules outside of `features` that import modules of one, or ask for its parts by its name, and
+# how many times.
+IMPORTERS = {
+    "__init__.py": 2,
+    "api/dag_view.py": 2,
+    "cli/draw.py": 1,
+    "cli/dry_run.py": 11,
+    "cli/flatten.py": 1,
+    "cli/limits_command.py": 3,
+    "cli/lint_report.py": 1,
+    "cli/ls.py": 2,
+    "cli/preflight.py": 1,
+    "cli/sites_command.py": 5,
+    "cli/steer.py": 1,
+    "daemon/loop.py": 1,
+    "dagman_job/options.py": 1,
+    "lint/lint_world.py": 1,
+    "monitor/plan.py": 1,
+    "picture/describe.py": 1,
+    "picture/states.py": 2,
+    "records/grown_sections.py": 2,
+    "records/steering_messages.py": 1,
+    "web/dag_reader.py": 2,
+    "web/group_rows.py": 1,
+    "web/limit_answers.py": 3,
+    "workflow/methods.py": 1,
+}
 
 
 def test_what_a_terminate_event_passes_through() -> None:
@@ -99,6 +126,12 @@ def test_features_that_are_asked_for_by_name() -> None:
     _only_fall("features asked for", found, {**dict.fromkeys(found, 0), **ASKED_FOR})
 
 
+def test_features_that_modules_outside_import() -> None:
+    paths = [path for path in PACKAGE.rglob("*.py") if "features" not in path.parts]
+    found = {path.relative_to(PACKAGE).as_posix(): _imported_in(path) for path in paths}
+    _only_fall("imports of features", found, {**dict.fromkeys(found, 0), **IMPORTERS})
+
+
 def test_modules_that_a_plain_dag_loads() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman;"
@@ -126,6 +159,26 @@ def _asked_for_in(path: Path) -> int:
     texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
     modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     return sum(isinstance(text, str) and text in names for text in texts) + sum(
+        module.startswith("condor_pydagman.features.") for module in modules
+    )
+
+
+def _imported_in(path: Path) -> int:
+    """How often a module imports modules of a feature, or has a feature's name beside `part`."""
+    names = {entry.name for entry in features.FEATURES}
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    modules += [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    modules += [f"condor_pydagman.{text}" for text in texts if isinstance(text, str)]
+    asked = [
+        node.args[0].value
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("part", "features.part")
+        and isinstance(node.args[0], ast.Constant)
+    ]
+    return len(names.intersection(asked)) + sum(
         module.startswith("condor_pydagman.features.") for module in modules
     )
 
