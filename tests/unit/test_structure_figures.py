@@ -70,11 +70,9 @@ IMPORTERS = {
     "cli/draw.py": 1,
     "cli/dry_run.py": 11,
     "cli/flatten.py": 1,
-    "cli/limits_command.py": 3,
     "cli/lint_report.py": 1,
     "cli/ls.py": 2,
     "cli/preflight.py": 1,
-    "cli/sites_command.py": 5,
     "cli/steer.py": 1,
     "daemon/loop.py": 1,
     "dagman_job/options.py": 1,
@@ -84,9 +82,6 @@ IMPORTERS = {
     "picture/states.py": 2,
     "records/grown_sections.py": 2,
     "records/steering_messages.py": 1,
-    "web/dag_reader.py": 2,
-    "web/group_rows.py": 1,
-    "web/limit_answers.py": 3,
     "workflow/methods.py": 1,
 }
 
