@@ -215,7 +215,7 @@ def refusal(prepared: Prepared) -> str:
         errors = _errors_of_all(options.dag_files, dag_input.build_options(options, config))
         failed = f"\nFailed to parse {options.dag_files[0]}"
         return str(error) if errors is None else errors.detail() + failed
-    wrong = _unknown_limits(dag, knobs.admin) if dag.features.get("shared_limits") else ""
+    wrong = _obstacle(dag, knobs.admin) if dag.features else ""
     if wrong or os.path.exists(paths.lock):
         return wrong
     return _cycle(dag, options, config) or _missing(dag)
@@ -243,11 +243,12 @@ def _missing(dag: Dag) -> str:
     return _NO_REFUSAL + "\n".join(lines) if lines else ""
 
 
-def _unknown_limits(dag: Dag, admin: Config) -> str:
-    """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined."""
-    from condor_pydagman.features.shared_limits.configured import unknown_limits
+def _obstacle(dag: Dag, admin: Config) -> str:
+    """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined, for example."""
+    from condor_pydagman.daemon.helpers import obstacle_of_features
+    from condor_pydagman.graph.stepwise import at_once
 
-    wrong = unknown_limits(dag, admin)
+    wrong = at_once(obstacle_of_features(dag, admin))
     return f"ERROR: {wrong}" if wrong else ""
 
 

@@ -61,6 +61,11 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         load_all()  # what is added may have it
     if NodeKind.DATA in dag.kinds:
         from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
+    return (yield from obstacle_of_features(dag, admin))
+
+
+def obstacle_of_features(dag: Dag, admin: Config) -> Steps[str]:
+    """What is wrong with what a DAG has of features; '' if nothing is."""
     for name in helpers_of(dag):
         look = getattr(_module(name), "obstacle", None)
         wrong: str = "" if look is None else (yield from look(dag, admin))

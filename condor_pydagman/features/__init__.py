@@ -21,6 +21,9 @@ What people's programs ask for, of those in `TOLD`:
 What they ask for of those whose `parts` name the module:
 
 - `cli`: adds its `subcommand` to those of `condor_pydagman`.
+- `outside`: for which shared things DAGs wait (`monitor.outside_facts`).
+- `report`: what `condor_pydagman steer info` says of it.
+- `adapters.reopened`: makes a Dag what its last run has made of it (`monitor.plan`).
 - `page`: what the page has of it (`web.dag_reader`): tables, marks of boxes, fields of nodes.
 """
 
@@ -72,7 +75,7 @@ FEATURES = (
         "shared_limits",
         uses=("SHARED_LIMIT",),
         after_replay="all_restart_pre_rate",
-        parts=("page",),
+        parts=("outside", "page"),
         subcommand="limits",
     ),
     Entry("timeout", uses=("TIMEOUT",)),
@@ -101,8 +104,9 @@ FEATURES = (
         records=("GROWN", "LET_GO"),
         restored=("LET_GO", "GROWN"),
         with_others=("feeder",),
+        parts=("adapters.reopened",),
     ),
-    Entry("feeder", uses=("FEEDER",)),
+    Entry("feeder", uses=("FEEDER",), parts=("report",)),
 )
 
 # Those that have something done outside of the engine, in the order in which they say what is wrong
@@ -122,6 +126,8 @@ HELPERS: dict[str, tuple[str, ...]] = {
 SERVES_CLIENTS = "steering"
 # That whose lines have programs told of events: its module `starter` starts what tells them.
 NOTIFIES = "notify"
+# That which leaves nodes out, as options of condor_dagman do as well.
+CHOOSES = "choose"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 SUBCOMMANDS = {one.subcommand: f"features.{one.name}.cli" for one in FEATURES if one.subcommand}

@@ -17,9 +17,9 @@ from condor_pydagman.features.shared_limits.outside import LimitsInUse
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 from condor_pydagman.web.queue_answers import output_of
 
-FRESH_S = 5.0
+FRESH_S = 5.0  # for which what the schedd and the claims say is shown again
 SHARE = 20  # asking may take one part in so many of the time until the next
-PATIENCE_S = 20.0  # for the schedd
+PATIENCE_S = 20.0  # for what asks for them
 
 
 class LimitAnswers:

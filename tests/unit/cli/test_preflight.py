@@ -48,6 +48,11 @@ BAD = {
     "cycle in a splice": (
         "SPLICE S s.dag\n", "s.dag:4", "a cycle exists in the dag: S+X -> S+Y -> S+X",
     ),
+    "no expression": (
+        "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nRUN_IF B 1 ; 2\n",
+        "t.dag:4",
+        "RUN_IF of node B: 1 ; 2: ",
+    ),
     "rescue file that does not fit": ("JOB Z a.sub\n", "t.dag.rescue001", "Z2"),
 }  # fmt: skip
 
