@@ -67,7 +67,6 @@ ASKED_FOR: dict[str, int] = {}
 IMPORTERS = {
     "__init__.py": 2,
     "api/dag_view.py": 2,
-    "cli/dry_run.py": 11,
     "records/grown_sections.py": 2,
     "records/steering_messages.py": 1,
     "workflow/methods.py": 1,
