@@ -54,7 +54,9 @@ OUTER = (
     ("explain",),
     ("features.explain",),
     ("web",),
+    ("features.page",),
     ("cli",),
+    ("features.cli",),
     ("api",),
     ("workflow",),
 )

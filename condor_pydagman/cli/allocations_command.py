@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.say import say
-from condor_pydagman.cli.sites_command import columns
+from condor_pydagman.cli.text_table import columns
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.printable import size_text

@@ -14,9 +14,10 @@ from condor_pydagman.cli.checker_options import CheckerOptions
 from condor_pydagman.cli.say import say
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
-from condor_pydagman.features import asked_by
+from condor_pydagman.features import asked_by, part
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.lint.findings import CODES, Finding, Findings, Severity, World
 from condor_pydagman.lint.lint import lint
 from condor_pydagman.lint.lint_world import DiskWorld
@@ -48,14 +49,13 @@ def run_lint(options: CheckerOptions, world: World) -> int:
 
 def checked_world() -> DiskWorld:
     """The world as it is here, with HTCondor's configuration."""
-    return DiskWorld(limit_problem, space_problem, configured)
+    return DiskWorld(obstacle, space_problem, configured)
 
 
-def limit_problem(dag: Dag) -> str:
-    """What is wrong with the limits that a DAG names, by the configuration of DAGMan."""
-    from condor_pydagman.features.shared_limits.configured import unknown_limits
-
-    return unknown_limits(dag, configured())
+def obstacle(feature: str, dag: Dag) -> str:
+    """What is wrong with what a DAG has of a feature, by the configuration of DAGMan."""
+    wrong: str = at_once(part(feature, "helper").obstacle(dag, configured()))
+    return wrong
 
 
 def configured() -> Config:

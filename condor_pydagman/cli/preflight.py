@@ -215,9 +215,7 @@ def refusal(prepared: Prepared) -> str:
         errors = _errors_of_all(options.dag_files, dag_input.build_options(options, config))
         failed = f"\nFailed to parse {options.dag_files[0]}"
         return str(error) if errors is None else errors.detail() + failed
-    wrong = ""
-    if dag.features.get("shared_limits"):
-        wrong = _unknown_limits(dag, options, knobs.admin, config)
+    wrong = _obstacle(dag, knobs.admin, options, config) if dag.features else ""
     if wrong or os.path.exists(paths.lock):
         return wrong
     return _cycle(dag, options, config) or _missing(dag)
@@ -245,15 +243,16 @@ def _missing(dag: Dag) -> str:
     return _NO_REFUSAL + "\n".join(lines) if lines else ""
 
 
-def _unknown_limits(dag: Dag, options: DagmanOptions, admin: Config, config: Config) -> str:
-    """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined."""
-    from condor_pydagman.features.shared_limits.configured import unknown_limits
-    from condor_pydagman.features.shared_limits.lint import blamed_in
+def _obstacle(dag: Dag, admin: Config, options: DagmanOptions, config: Config) -> str:
+    """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined, for example."""
+    from condor_pydagman.daemon.helpers import obstacle_of_features
+    from condor_pydagman.graph.stepwise import at_once
 
-    wrong = unknown_limits(dag, admin)
+    wrong = at_once(obstacle_of_features(dag, admin))
     if not wrong:
         return ""
-    place, text = _place_of(blamed_in(wrong, dag), options, config)
+    command, *words = wrong.partition(":")[0].split()
+    place, text = _place_of((command, *words), options, config)
     where, line = place and f"{place} ", f"\n    {text}" if text else ""
     return f"ERROR: {where}{wrong}{line}"
 

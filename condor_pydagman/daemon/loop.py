@@ -22,7 +22,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features import NOTIFIES
+from condor_pydagman.features import NOTIFIES, part
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_ad, run_statistics
 from condor_pydagman.records.own_events import newer_record
@@ -146,12 +146,11 @@ class Loop:
         """Those that the DAG, the administrator or the user wants; mostly there are none."""
         run = self.run
         if run.dag.features.get(NOTIFIES) or run.config.notify:
-            from condor_pydagman.features.notify import starter
-
             run.out.flush()  # it has the beginning of the run
             of_dag = run.paths.primary, run.dag, run.config.notify
-            self._notifiers = starter.Notifiers(*of_dag, run.out.say)
-            self._notifiers.start()
+            notifiers = part(NOTIFIES, "starter").Notifiers(*of_dag, run.out.say)
+            notifiers.start()
+            self._notifiers = notifiers
 
     def _wait_for_schedd(self, until: float) -> None:
         """Wait for the requests that precede the first node.

@@ -17,6 +17,14 @@ What people's programs ask for, of those in `TOLD`:
 - `explain`: which of that `explain` says of a DAG that does not go on
   (`explain.feature_findings`).
 - `outside`: what is known of it beyond the files of a DAG (`monitor.outside_facts`).
+
+What they ask for of those whose `parts` name the module:
+
+- `cli`: adds its `subcommand` to those of `condor_pydagman`.
+- `outside`: for which shared things DAGs wait (`monitor.outside_facts`).
+- `report`: what `condor_pydagman steer info` says of it.
+- `adapters.reopened`: makes a Dag what its last run has made of it (`monitor.plan`).
+- `page`: what the page has of it (`web.dag_reader`): tables, marks of boxes, fields of nodes.
 """
 
 from __future__ import annotations
@@ -53,6 +61,8 @@ class Entry(NamedTuple):
     # field of the options of condor_dagman by which a person asks for it in a whole DAG;
     # `of_option` of its `commands` puts it there
     option: str = ""
+    parts: tuple[str, ...] = ()  # its modules for people's programs that few features have
+    subcommand: str = ""  # of `condor_pydagman`, which its module `cli` adds
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
@@ -61,7 +71,13 @@ FEATURES = (
     Entry("choose", uses=("CHOOSE",), runs=False),
     Entry("notify", uses=("NOTIFY",), runs=False),
     # It counts nodes, so it knows new ones before others have them move.
-    Entry("shared_limits", uses=("SHARED_LIMIT",), after_replay="all_restart_pre_rate"),
+    Entry(
+        "shared_limits",
+        uses=("SHARED_LIMIT",),
+        after_replay="all_restart_pre_rate",
+        parts=("outside", "page"),
+        subcommand="limits",
+    ),
     Entry("timeout", uses=("TIMEOUT",)),
     Entry("brake", uses=("BRAKE",)),
     Entry("enough", uses=("ENOUGH", "NOT_NEEDED")),
@@ -74,7 +90,12 @@ FEATURES = (
     ),
     # A node that does not run needs no site.
     Entry("cache", uses=("CACHE",)),
-    Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),
+    Entry(
+        "sites",
+        uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED"),
+        parts=("page",),
+        subcommand="sites",
+    ),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
     Entry("publish", uses=("PUBLISH", "NODE_RESULT")),
     Entry(
@@ -83,8 +104,9 @@ FEATURES = (
         records=("GROWN",),
         restored=("GROWN",),
         with_others=("feeder",),
+        parts=("adapters.reopened",),
     ),
-    Entry("feeder", uses=("FEEDER",)),
+    Entry("feeder", uses=("FEEDER",), parts=("report",)),
 )
 
 # Features with a helper (work outside of the engine), and the features that each one serves.  The
@@ -104,8 +126,11 @@ HELPERS: dict[str, tuple[str, ...]] = {
 SERVES_CLIENTS = "steering"
 # That whose lines have programs told of events: its module `starter` starts what tells them.
 NOTIFIES = "notify"
+# That which leaves nodes out, as options of condor_dagman do as well.
+CHOOSES = "choose"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
+SUBCOMMANDS = {one.subcommand: f"features.{one.name}.cli" for one in FEATURES if one.subcommand}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
 # Those that readers know something of, in the order in which people are told of them: with the
 # names of the journal records that the module `shown` takes.
@@ -176,6 +201,13 @@ def told(module: str, name: str) -> tuple[Any, ...]:
     found = [(one, getattr(one, name)) for one in modules if hasattr(one, name)]
     # What a module imports is not its own.
     return tuple(own for one, own in found if getattr(own, "__module__", "") in ("", one.__name__))
+
+
+@cache
+def offered(module: str, name: str) -> tuple[Any, ...]:
+    """What modules of that name have under a name, in the order of `FEATURES`."""
+    modules = [part(one.name, module) for one in FEATURES if module in one.parts]
+    return tuple(getattr(one, name) for one in modules if hasattr(one, name))
 
 
 def home(kind: type) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -602,6 +602,20 @@ class FeatureData:
     def file_names(self, node: int) -> Iterable[str]:
         """The names of files in lines about a node, macros included."""
         return ()
+
+    @property
+    def not_run(self) -> Mapping[str, Iterable[int]]:
+        """Nodes that are done though they have not run, by the word of node status files."""
+        return {}
+
+    def told(self, node: int) -> Iterable[str]:
+        """What people are told of a node whose state says nothing of it, in clauses."""
+        return ()
+
+    @property
+    def why_left_out(self) -> str:
+        """Why nodes are left out of a run; '' if it leaves none out."""
+        return ""
 
     def must_run(self, node: int) -> str:
         """Why a node does more for a run than that it is done; '' if it does not."""

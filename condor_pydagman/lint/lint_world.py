@@ -9,16 +9,16 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features import part
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import FileKind, Reading
-from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import message
 
 _READER = "condor_pydagman.lint.description_reader"
@@ -29,7 +29,7 @@ class DiskWorld:
     """A `lint.findings.World`; relative paths are from the current directory.
 
     Args:
-        limits: says what is wrong with the limits that a DAG names; '' if nothing is.
+        obstacle: says what is wrong with what a DAG has of a feature; '' if nothing is.
         space: says why an allocation can't be made; '' if it can.
         config: reads the knobs of DAGMan.
         blocks: reads DAG files in blocks of whole lines.
@@ -37,12 +37,12 @@ class DiskWorld:
 
     def __init__(
         self,
-        limits: Callable[[Dag], str] = lambda dag: "",
+        obstacle: Callable[[str, Dag], str] = lambda feature, dag: "",
         space: Callable[[Allocate], str] = lambda request: "",
         config: Callable[[], Config | None] = lambda: None,
         blocks: Callable[[str], Iterator[str]] | None = None,
     ) -> None:
-        self._limits = limits
+        self._obstacle = obstacle
         self._config = config
         self._space = space
         self._kinds: dict[str, FileKind] = {}
@@ -72,11 +72,10 @@ class DiskWorld:
             kind = self._kinds[path] = _kind(path)
         return kind
 
-    def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
-        """See `features.cache.adapters.outlook`."""
-        from condor_pydagman.features.cache.adapters import outlook as cache_outlook
-
-        return cache_outlook.told(dag, cache_outlook.outlook(dag, DagPaths(file).cache))
+    def outlook(self, feature: str, dag: Dag) -> Iterable[str]:
+        """What a feature says of what would run, in lines."""
+        lines: Iterable[str] = part(feature, "adapters.outlook").lines(dag)
+        return lines
 
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory."""
@@ -124,10 +123,11 @@ class DiskWorld:
             return self._config()
         return None
 
-    def limit_problem(self, dag: Dag) -> str:
-        """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""
+    def obstacle(self, feature: str, dag: Dag) -> str:
+        """Why DAGMan refuses what a DAG has of a feature; '' if it does not, or if that can't be
+        known."""
         with contextlib.suppress(Exception):  # errors of the configuration are reported elsewhere
-            return self._limits(dag)
+            return self._obstacle(feature, dag)
         return ""
 
     def space_problem(self, request: Allocate) -> str:

@@ -4,11 +4,12 @@ The module `outside` of a feature may have:
 
 - `watcher()`: its `OutsideFacts`, for DAGs that are watched together.
 - `asked(dag, primary)`: what an explanation asks DAGMan and others, see `asked_of_features`.
+- `waits_of(clusters)`: see here; of features whose `parts` name the module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from condor_pydagman import features
@@ -31,6 +32,15 @@ class OutsideFacts(Protocol):
 def watchers() -> Sequence[OutsideFacts]:
     """Those of all features."""
     return [make() for make in features.told("outside", "watcher")]
+
+
+def waits_of(clusters: Collection[int]) -> Mapping[int, tuple[str, ...]]:
+    """By cluster of their DAGMan jobs, the names of what DAGs wait for that others use."""
+    waits: dict[int, tuple[str, ...]] = {}
+    for ask in features.offered("outside", "waits_of") if clusters else ():
+        for cluster, names in ask(clusters).items():
+            waits[cluster] = (*waits.get(cluster, ()), *names)
+    return waits
 
 
 def asked_of_features(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.enough.commands import EnoughsOfDag
-from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done
@@ -53,10 +51,10 @@ class States:
 
     def __init__(self, dag: Dag) -> None:
         self.of = bytearray(dag.flags.translate(_BEFORE))
-        for node in SkippedOfDag.of(dag).skipped:
-            self.of[node] = Shown.SKIPPED
-        for node in EnoughsOfDag.of(dag).not_needed:
-            self.of[node] = Shown.NOT_NEEDED
+        for of_feature in dag.features.values():
+            for word, nodes in of_feature.not_run.items():
+                for node in nodes:
+                    self.of[node] = _NOT_RUN[word]
         self.details: dict[int, str] = {}
         self.sites: dict[int, str] = {}
         self.unknown = 0

@@ -47,13 +47,19 @@ def test_every_part_that_is_asked_for_is_one_that_features_have() -> None:
     asked = {
         found
         for path in package.rglob("*.py")
-        for found in re.findall(r"\b(?:part|told)\([^\n]*?\"([a-z_]+)\"", path.read_text())
+        for found in re.findall(r"\b(?:part|told|offered)\([^\n]*?\"([a-z_]+)\"", path.read_text())
     } - FOLDERS
-    known = {"commands", "run", "helper", "clients", "lint", "shown", "explain", "outside"}
+    known = {"commands", "run", "helper", "clients", "lint", "shown", "explain", "outside", "page"}
     assert asked <= known
     assert known <= {
         path.stem for folder in FOLDERS for path in package.glob(f"features/{folder}/*")
     }
+
+
+def test_every_part_that_is_named_is_there() -> None:
+    for entry in FEATURES:
+        for name in (*entry.parts, *["cli"] * bool(entry.subcommand)):
+            assert part(entry.name, name) is not None
 
 
 def test_a_part_that_needs_what_is_not_there(

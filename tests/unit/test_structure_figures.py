@@ -41,28 +41,28 @@ LINES = {
     "": 1370,
     "adapters": 9160,
     "api": 2573,
-    "cli": 6428,
+    "cli": 5940,
     "config": 1008,
-    "daemon": 4729,
+    "daemon": 4743,
     "dagman_job": 2221,
     "data_requests": 1325,
     "engine": 8506,
     "explain": 2419,
-    "features": 25681,
+    "features": 26444,
     "follow": 4528,
-    "graph": 4813,
+    "graph": 4827,
     "language": 4897,
-    "lint": 3562,
-    "monitor": 3149,
-    "picture": 2983,
+    "lint": 3563,
+    "monitor": 3175,
+    "picture": 2979,
     "pool": 1738,
     "records": 3666,
     "report": 2353,
     "transfer": 13398,
-    "web": 3091,
+    "web": 2907,
     "workflow": 2560,
 }
-LINES_OF_TESTS = 139_254
+LINES_OF_TESTS = 139_322
 # Names of features, in the modules that every DAG uses.
 FEATURES = {
     name
@@ -93,7 +93,16 @@ NAMED = {
 # Folders of what every DAG uses beside the engine, and how often modules in them import a feature,
 # or ask for one by its name.  Words such as `publish` and `timeout` have other meanings there.
 FOLDERS = ("adapters", "daemon")
-ASKED_FOR = {"daemon/loop.py": 1}
+ASKED_FOR: dict[str, int] = {}
+# Modules outside of `features` that import modules of one, or ask for its parts by its name, and
+# how many times.
+IMPORTERS = {
+    "__init__.py": 2,
+    "api/dag_view.py": 2,
+    "records/grown_sections.py": 2,
+    "records/steering_messages.py": 1,
+    "workflow/methods.py": 1,
+}
 
 
 def test_what_a_terminate_event_passes_through() -> None:
@@ -129,6 +138,12 @@ def test_features_that_are_asked_for_by_name() -> None:
     paths = [path for folder in FOLDERS for path in (PACKAGE / folder).glob("*.py")]
     found = {path.relative_to(PACKAGE).as_posix(): _asked_for_in(path) for path in paths}
     _only_fall("features asked for", found, {**dict.fromkeys(found, 0), **ASKED_FOR})
+
+
+def test_features_that_modules_outside_import() -> None:
+    paths = [path for path in PACKAGE.rglob("*.py") if "features" not in path.parts]
+    found = {path.relative_to(PACKAGE).as_posix(): _imported_in(path) for path in paths}
+    _only_fall("imports of features", found, {**dict.fromkeys(found, 0), **IMPORTERS})
 
 
 def test_modules_that_a_plain_dag_loads() -> None:
@@ -180,6 +195,26 @@ def _asked_for_in(path: Path) -> int:
     texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
     modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     return sum(isinstance(text, str) and text in names for text in texts) + sum(
+        module.startswith("condor_pydagman.features.") for module in modules
+    )
+
+
+def _imported_in(path: Path) -> int:
+    """How often a module imports modules of a feature, or has a feature's name beside `part`."""
+    names = {entry.name for entry in features.FEATURES}
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    modules += [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    modules += [f"condor_pydagman.{text}" for text in texts if isinstance(text, str)]
+    asked = [
+        node.args[0].value
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("part", "features.part")
+        and isinstance(node.args[0], ast.Constant)
+    ]
+    return len(names.intersection(asked)) + sum(
         module.startswith("condor_pydagman.features.") for module in modules
     )
 

@@ -70,6 +70,11 @@ class ChoicesOfDag(FeatureData):
         """As of `FeatureData`."""
         return iter(self.choices)
 
+    @property
+    def why_left_out(self) -> str:
+        """As of `FeatureData`."""
+        return f"CHOOSE {'; '.join(map(str, self.choices))}" if self.choices else ""
+
 
 def choices_of(dag: Dag) -> list[Choose]:
     """What CHOOSE lines choose, or options in their place."""

@@ -202,6 +202,11 @@ class ConditionsOfDag(FeatureData):
         if condition is not None:
             yield condition._replace(node=dag.names[node])
 
+    def told(self, node: int) -> Iterator[str]:
+        """As of `FeatureData`."""
+        if node in self.conditions:
+            yield f"runs if {self.conditions[node].expression}"
+
     def categories(self) -> Iterator[str]:
         """As of `FeatureData`."""
         for condition in self.conditions.values():

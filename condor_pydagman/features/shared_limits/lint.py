@@ -22,7 +22,7 @@ def check(dag: Dag, findings: Findings) -> None:
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
     """Look for limits that are not defined."""
     uses = limit_uses_of(dag)
-    wrong = world.limit_problem(dag) if uses else ""
+    wrong = world.obstacle("shared_limits", dag) if uses else ""
     if wrong:
         findings.add("DAG421", wrong, place=dag.files[0], words=blamed_in(wrong, dag))
 

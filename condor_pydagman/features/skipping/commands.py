@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import DONE, Dag, FeatureData
@@ -31,6 +33,11 @@ class SkippedOfDag(FeatureData):
     def done_line(self, dag: Dag, node: int) -> Skipped | None:
         """As of `FeatureData`."""
         return Skipped(0, dag.names[node]) if node in self.skipped else None
+
+    @property
+    def not_run(self) -> dict[str, Iterable[int]]:
+        """As of `FeatureData`."""
+        return {"skipped": self.skipped}
 
 
 def skipped(building: Building, command: Skipped) -> None:

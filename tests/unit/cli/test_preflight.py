@@ -51,6 +51,11 @@ BAD = {
     "limit that is not defined": (
         "SPLICE S l.dag\nJOB A a.sub\n", "ERROR: l.dag:2 SHARED_LIMIT", "\n    SHARED_LIMIT none",
     ),
+    "no expression": (
+        "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nRUN_IF B 1 ; 2\n",
+        "t.dag:4",
+        "RUN_IF of node B: 1 ; 2: ",
+    ),
     "rescue file that does not fit": ("JOB Z a.sub\n", "t.dag.rescue001", "Z2"),
 }  # fmt: skip
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.features.sites.shown import GroupSite
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.vocabulary import JournalRecord
-from condor_pydagman.web.dag_reader import NOWHERE, DagReader, SitesOfGroups, SitesSeen
+from condor_pydagman.web.dag_reader import NOWHERE, DagReader, SitesOfGroups
 from condor_pydagman.web.node_rows import row_of
 from condor_pydagman.web.picture_boxes import PictureBoxes, at_sites, shares
 from tests.dag_logs import DagLogs
@@ -141,20 +140,8 @@ DAG = (
 )
 
 
-def at(**sites: str) -> dict[str, GroupSite]:
-    return {name: GroupSite(site, 1) for name, site in sites.items()}
-
-
 def places(names: Sequence[str], of: Sequence[int]) -> SitesOfGroups:
     return SitesOfGroups(tuple(names), list(of), [0] * len(names))
-
-
-def test_sites_are_in_the_order_of_names_and_later_ones_behind() -> None:
-    seen = SitesSeen(build_text(DAG))
-    assert seen.places({}) == SitesOfGroups((), [0, 0], [])
-    first = seen.places(at(g="south", h="north"))
-    assert first == SitesOfGroups(("north", "south"), [2, 1], [1, 2])
-    assert seen.places(at(g="east")) == SitesOfGroups(("north", "south", "east"), [3, 0], [0, 0, 2])
 
 
 def test_a_client_is_told_what_it_does_not_know() -> None:

@@ -17,9 +17,9 @@ from condor_pydagman.features.shared_limits.outside import LimitsInUse
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 from condor_pydagman.web.queue_answers import output_of
 
-FRESH_S = 5.0
+FRESH_S = 5.0  # for which what the schedd and the claims say is shown again
 SHARE = 20  # asking may take one part in so many of the time until the next
-PATIENCE_S = 20.0  # for the schedd
+PATIENCE_S = 20.0  # for what asks for them
 
 
 class LimitAnswers:
@@ -27,7 +27,7 @@ class LimitAnswers:
 
     def __init__(self) -> None:
         # what DAGs have of them; for the thread for files
-        self.in_use = LimitsInUse(self._told, has_claim)
+        self.facts = LimitsInUse(self._told, has_claim)
         self._rows: Sequence[LimitRow] = ()
         self._is_wanted = False  # since they were asked for last
         self._next = 0.0  # by the monotonic clock
@@ -53,6 +53,9 @@ class LimitAnswers:
             self._rows = ()  # `condor_pydagman limits` tells why
         now = time.monotonic()
         self._next = now + max(FRESH_S, SHARE * (now - begun))
+
+
+watcher = LimitAnswers
 
 
 def _row(fields: dict[str, object]) -> LimitRow:

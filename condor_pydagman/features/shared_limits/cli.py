@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.say import say
-from condor_pydagman.cli.sites_command import columns
+from condor_pydagman.cli.text_table import columns
 from condor_pydagman.features.shared_limits.configured import PLACES
 from condor_pydagman.features.shared_limits.listing import all_limits
 from condor_pydagman.features.shared_limits.overview import LimitRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import PydagmanError
@@ -18,14 +18,12 @@ from condor_pydagman.records.own_events import RecordRead, parse_record
 _RECORD = re.compile(rb'008 \(-01\.-01\.-01\) [^\[\n]*(\[ DAGManNote = "GROWN"; .*\])\n')
 
 
-def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
+def reopen(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
     """Add to a DAG, as its files give it, what its last run has added.
 
     Raises:
         PydagmanError: the text of a piece is missing.
     """
-    if not os.path.exists(paths.grown):
-        return
     pieces = kept_pieces.of(dag, paths)
     known = max((piece.number for piece in growth_of(dag).pieces), default=0)
     for record in _recorded(nodes_log):
@@ -37,16 +35,6 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
                 )
             add_piece(dag, piece, record.value)
             known = record.value
-
-
-def add_grown_of_last_run(dag: Dag, dag_files: Sequence[str]) -> None:
-    """As `add_grown`, with the files beside the first of the DAG files.
-
-    Raises:
-        PydagmanError: the text of a piece is missing.
-    """
-    paths = DagPaths(dag_files[0], len(dag_files) > 1)
-    add_grown(dag, paths, f"{paths.primary}.nodes.log")
 
 
 def _recorded(nodes_log: str) -> Iterator[RecordRead]:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.cli import limits_command
 from condor_pydagman.errors import PoolError
-from condor_pydagman.web import limit_answers
-from condor_pydagman.web.limit_answers import LimitAnswers
+from condor_pydagman.features.shared_limits import cli as limits_command
+from condor_pydagman.features.shared_limits import page as limit_answers
+from condor_pydagman.features.shared_limits.page import LimitAnswers
 from tests import locks
 from tests.dag_logs import DagLogs
 from tests.features.shared_limits.test_outside import ROW, a_dag
-from tests.unit.web.conftest import DAG
+from tests.page_logs import DAG
 from tests.unit.web.page_client import a_page, event, run
 
 ANSWER = json.dumps([limits_command._json(ROW)])
@@ -46,7 +46,7 @@ def test_nothing_is_asked_unless_somebody_wants_it(child: Child) -> None:
     async def test() -> None:
         limits = LimitAnswers()
         limits.refresh_soon()
-        assert limits.in_use.of(a_dag(), 7) == ()
+        assert limits.facts.of(a_dag(), 7) == ()
         limits.refresh_soon()
         await asyncio.sleep(0)
         assert not child.asked
@@ -62,7 +62,7 @@ def test_what_is_asked_for_is_there_at_a_later_look(
     monkeypatch.setattr(limit_answers, "FRESH_S", 0.0)
 
     async def look(limits: LimitAnswers) -> list[str]:
-        found = [part.name for part in limits.in_use.of(a_dag("tape"), 7)]
+        found = [part.name for part in limits.facts.of(a_dag("tape"), 7)]
         limits.refresh_soon()
         await asyncio.sleep(0.01)
         return found

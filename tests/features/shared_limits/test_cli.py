@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from condor_pydagman.cli import limits_command
 from condor_pydagman.cli.pydagman import main
+from condor_pydagman.features.shared_limits import cli as limits_command
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 
 FOUND = [

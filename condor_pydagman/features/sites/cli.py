@@ -10,7 +10,6 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.request_client import groups_of, steer
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.text_table import columns
 from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.sites.adapters import ads as site_ads
@@ -335,17 +335,6 @@ def table(found: list[SiteRow]) -> list[str]:
         return []
     notes = [f"{row.name}: {row.problem}" for row in found if row.problem]
     return [*columns([_COLUMNS, *map(_cells, found)], left=(0,)), *notes]
-
-
-def columns(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
-    """Lines with the cells of each row below each other; the columns `left` begin at their left."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        cells = (
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths))
-        )
-        yield "  ".join(cells).rstrip()
 
 
 def _cells(row: SiteRow) -> tuple[str, ...]:

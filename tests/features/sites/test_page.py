@@ -12,15 +12,24 @@ import pytest
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.sites.page import SitesSeen
+from condor_pydagman.features.sites.shown import GroupSite, GroupSites
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.records.own_events import record_event
 from condor_pydagman.vocabulary import JournalRecord
+from condor_pydagman.web.dag_reader import SitesOfGroups
 from condor_pydagman.web.steering import Answer, Controls, Request, Steering
 from tests import locks
 from tests.dag_logs import DagLogs
-from tests.unit.web.conftest import DAG
+from tests.page_logs import DAG
+from tests.unit.graph.texts import build_text
 from tests.unit.web.page_client import Page, a_page, event, events, run
 
+GROUPS = (
+    "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nJOB D a.sub\n"
+    "SITE_GROUP g NODES A B\nSITE_GROUP h NODES D\n"
+)
 FULL = "of 1 site, 1 is full (north)"
 HOSTILE = "<b>g</b>"
 
@@ -276,3 +285,20 @@ def test_rematch(logs: DagLogs, grouped: Path) -> None:
             await page.command({**body, "nodes": {"group": 7}}, 400)
 
     run(test)
+
+
+def at(**sites: str) -> Run:
+    run = Run()
+    GroupSites.put(run).groups = {name: GroupSite(site, 1) for name, site in sites.items()}
+    return run
+
+
+def places(names: Sequence[str], of: Sequence[int], nodes: Sequence[int]) -> SitesOfGroups:
+    return SitesOfGroups(tuple(names), list(of), list(nodes))
+
+
+def test_sites_are_in_the_order_of_names_and_later_ones_behind() -> None:
+    seen = SitesSeen(build_text(GROUPS).groups)
+    assert seen(at()) == places((), [0, 0], [])
+    assert seen(at(g="south", h="north")) == places(("north", "south"), [2, 1], [1, 2])
+    assert seen(at(g="east")) == places(("north", "south", "east"), [3, 0], [0, 0, 2])

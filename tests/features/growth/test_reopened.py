@@ -10,7 +10,7 @@ from condor_pydagman.cli import pydagman
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.growth.adapters import kept_pieces
-from condor_pydagman.features.growth.adapters.grown_dag import add_grown
+from condor_pydagman.features.growth.adapters.reopened import reopen
 from condor_pydagman.features.growth.commands import Extend, GrowthOfDag, growth_of
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
@@ -44,7 +44,7 @@ def written(directory: Path, *, forged: bool = False, times: int = 1) -> tuple[D
 def test_what_was_added_is_there(tmp_path: Path, times: int) -> None:
     paths, log = written(tmp_path, times=times)
     grown = dag()
-    add_grown(grown, paths, log)
+    reopen(grown, paths, log)
     assert grown.names == ["A", "B", "X"]
     assert list(grown.children(2)) == [1]
     assert not growth_of(grown).extensions
@@ -71,13 +71,13 @@ def test_a_piece_of_the_feeder(tmp_path: Path) -> None:
         text.replace('" ]', ' FEEDING 1 LAST" ]').replace('Node = "A"', 'Node = ""')
     )
     grown = dag()
-    add_grown(grown, paths, log)
+    reopen(grown, paths, log)
     assert grown.names == ["A", "B", "X"]
 
 
 def test_what_a_job_has_written_does_not_count(tmp_path: Path) -> None:
     grown = dag()
-    add_grown(grown, *written(tmp_path, forged=True))
+    reopen(grown, *written(tmp_path, forged=True))
     assert grown.names == ["A", "B"]
 
 
@@ -85,10 +85,10 @@ def test_a_text_that_is_missing_is_told(tmp_path: Path) -> None:
     paths, log = written(tmp_path)
     Path(paths.grown).write_bytes(b"")
     with pytest.raises(PydagmanError, match="lacks what was added"):
-        add_grown(dag(), paths, log)
+        reopen(dag(), paths, log)
 
 
 def test_a_dag_that_has_not_grown(tmp_path: Path) -> None:
     same = dag()
-    add_grown(same, DagPaths(str(tmp_path / "t.dag")), str(tmp_path / "no.log"))
+    reopen(same, DagPaths(str(tmp_path / "t.dag")), str(tmp_path / "no.log"))
     assert same.names == ["A", "B"]

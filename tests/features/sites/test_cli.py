@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from condor_pydagman.cli import sites_command
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.sites import cli as sites_command
 from condor_pydagman.features.sites.adapters.monitor import Monitor, Outcome
 
 
@@ -39,7 +39,7 @@ def test_the_ads_are_taken_back_in_the_end(
 def test_a_log_on_a_full_disk() -> None:
     """The monitor goes on; what it has to say is lost."""
     program = (
-        "from condor_pydagman.cli import sites_command as s\n"
+        "from condor_pydagman.features.sites import cli as s\n"
         "s._log_to('/dev/full'); s._say('published: north')\n"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
