@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 import pytest
@@ -19,6 +19,8 @@ import pytest
 from condor_pydagman import features
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
+from condor_pydagman.engine.feature import TABLES, Feature
+from condor_pydagman.engine.hooks import Hooks
 from tests.make import EngineHarness, terminated
 
 PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
@@ -28,6 +30,9 @@ PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
 EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 MOST_PARAMETERS = 10
 METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of lines
+
+# Moments at which features have a say, and those of which one feature makes use.
+MOMENTS = {"moments": 39, "with one user": 10}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs.
 LOADED = 136
@@ -99,6 +104,14 @@ def test_features_that_are_asked_for_by_name() -> None:
     _only_fall("features asked for", found, {**dict.fromkeys(found, 0), **ASKED_FOR})
 
 
+def test_moments_at_which_features_have_a_say() -> None:
+    names = [name for name in Hooks.__slots__ if name not in TABLES]
+    methods = {name for name, one in vars(Feature).items() if isinstance(one, FunctionType)}
+    assert methods - {"__init__"} == set(names)
+    figures = {"moments": len(names), "with one user": sum(_users(one) == 1 for one in names)}
+    _only_fall("moments", figures, MOMENTS)
+
+
 def test_modules_that_a_plain_dag_loads() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman;"
@@ -108,6 +121,14 @@ def test_modules_that_a_plain_dag_loads() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = [name for name in done.stdout.split() if name.startswith("condor_pydagman")]
     _only_fall("modules", {"loaded": len(loaded)}, {"loaded": LOADED})
+
+
+def _users(moment: str) -> int:
+    """How many features have a method for it."""
+    modules = [features.part(entry.name, "run") for entry in features.FEATURES if entry.runs]
+    made = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
+    kinds = {one for one in made if issubclass(one, Feature) and one.name}
+    return sum(getattr(kind, moment) is not getattr(Feature, moment) for kind in kinds)
 
 
 def _named_in(path: Path) -> int:
