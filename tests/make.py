@@ -14,6 +14,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
@@ -389,3 +390,9 @@ def record(
     return LogEvent(
         EventKind.GENERIC, cluster, proc, 0, node=name, record=kind, value=value, retry=retry
     )
+
+
+def group_reports(engine: Engine) -> list[GroupReport]:
+    """Of the groups that run at one site each."""
+    sites = engine.features.get("sites")
+    return [] if sites is None else list(sites.group_reports())

@@ -251,8 +251,8 @@ def _obstacle(dag: Dag, admin: Config, options: DagmanOptions, config: Config) -
     wrong = at_once(obstacle_of_features(dag, admin))
     if not wrong:
         return ""
-    command, *words = wrong.partition(":")[0].split()
-    place, text = _place_of((command, *words), options, config)
+    command = wrong.partition(":")[0]
+    place, text = _place_of(tuple(command.split()), options, config)
     where, line = place and f"{place} ", f"\n    {text}" if text else ""
     return f"ERROR: {where}{wrong}{line}"
 

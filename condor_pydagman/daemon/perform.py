@@ -340,7 +340,7 @@ class Performer:
             run.engine.node_reports(),
             created=time.gmtime(run.clock.time()),
             reset_retries=run.config.reset_retries_upon_rescue,
-            groups=run.engine.group_reports(),
+            lines=run.engine.rescue_lines(),
         )
         try:
             run.files.replace(path, text)

@@ -43,13 +43,11 @@ def dispatch(run: RunState) -> None:
     hooks, written = run.hooks, run.written
     if written.awaited:
         _rewrite_overdue(run)
-    for before_removals in hooks.before_removals:
-        before_removals()
+    for enforce in hooks.enforce:
+        enforce()
     removals = run.removals
     if removals.due or removals.delayed or removals.refused:
         _remove_clusters(run)
-    for enforce in hooks.enforce:
-        enforce()
     if written.holding and _is_held(run):
         return
     for work in hooks.work:
@@ -58,14 +56,14 @@ def dispatch(run: RunState) -> None:
             return
     if run.nodes.stale:
         rerun.settle(run)
-    for before_starts in hooks.before_starts:
-        before_starts()
+    for at_starts in hooks.at_starts:
+        at_starts(False)
     if run.save_points.due:
         _write_save_points(run)
     if not (run.halt.on and run.frozen):
         _start_pending(run)
-    for after_starts in hooks.after_starts:
-        after_starts()
+    for at_starts in hooks.at_starts:
+        at_starts(True)
     if run.end.wanted is None or not run_end.end_if_wanted(run):
         run_end.end_if_finished(run)
 
@@ -128,8 +126,6 @@ def on_remove_failed(run: RunState, failed: RemoveFailed) -> None:
     run.say(f"Warning: could not remove cluster {failed.cluster}{proc}: {failed.reason}")
     if run.job_table.node_of(failed.cluster, failed.proc) is not None:
         run.removals.failed((failed.cluster, failed.proc), failed.reason, run.now)
-    for remove_failed in run.hooks.remove_failed:
-        remove_failed(failed.cluster)
 
 
 def next_deadline(run: RunState) -> float | None:
@@ -137,25 +133,24 @@ def next_deadline(run: RunState) -> float | None:
     if run.phase in _PASSIVE or run.mode is Mode.SETUP_ONLY:
         return None
     if run.end.wanted is not None and run.phase is not Phase.RECONCILING:
-        return _next_of_end(run)
+        return min(_later_deadlines(run), default=None)
     times = [None if run.query.running else run.query.at]
     if run.phase is not Phase.RECONCILING:
         times += _deadlines(run)
     return min((time for time in times if time is not None), default=None)
 
 
-def _next_of_end(run: RunState) -> float | None:
-    """When the features may have what the end of the run waits for; all else has to wait."""
-    times = [deadline() for deadline in run.hooks.enforce_deadline]
-    return min((time for time in times if time is not None and time > run.now), default=None)
+def _later_deadlines(run: RunState) -> Iterator[float]:
+    """Those of features, while some of what is due has to wait: that comes when it need not."""
+    times = (deadline() for deadline in run.hooks.deadline)
+    return (time for time in times if time is not None and time > run.now)
 
 
 def _deadlines(run: RunState) -> Iterator[float | None]:
     yield run.removals.next_time()
     yield run.written.next_time()
-    for enforce_deadline in run.hooks.enforce_deadline:
-        yield enforce_deadline()
     if run.written.holding and _is_held(run):
+        yield from _later_deadlines(run)
         return
     for deadline in run.hooks.deadline:
         yield deadline()

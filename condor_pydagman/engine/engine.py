@@ -36,7 +36,7 @@ from condor_pydagman.engine import (
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature, begin_features, observe, table_with, want
 from condor_pydagman.engine.nodes import IllegalMove
-from condor_pydagman.engine.report import GroupReport, NodeReport, Report
+from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.engine.validate import validate
@@ -102,11 +102,11 @@ class Engine:
         if run.phase is Phase.ENDED:
             return []
         run.now = now
-        handler = _HANDLERS.get(type(an_input))
+        kind = type(an_input)
+        handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(run, an_input)
-        else:
-            kind = type(an_input)
+        if handler is None or kind in run.hooks.inputs:
             table_with(run, "inputs", kind, home(kind))[kind](an_input)
         dispatch.dispatch(run)
         changes = run.nodes.changes + run.job_table.changes
@@ -153,14 +153,9 @@ class Engine:
         """All nodes in DAG order, one at a time."""
         return views.node_reports(self.run)
 
-    def info(self) -> dict[str, str]:
-        """What features tell clients of the whole DAG, by name; what is '' is left out."""
-        told = (pair for info in self.run.hooks.info for pair in info())
-        return {name: text for name, text in told if text}
-
-    def group_reports(self) -> Iterator[GroupReport]:
-        """All groups of nodes that run at one site, in their order."""
-        return views.group_reports(self.run)
+    def rescue_lines(self) -> tuple[str, ...]:
+        """What a rescue file says of the whole DAG, for features."""
+        return views.rescue_lines(self.run)
 
     def awaited(self) -> Iterator[str]:
         """Which node waits for what, a line each, for people."""
@@ -175,6 +170,11 @@ class Engine:
         run = self.run
         categories = node_settings.categories_in_force(run.dag.categories, run.settings)
         return selection.chosen(run.nodes, kind, value, categories)
+
+    @property
+    def features(self) -> Mapping[str, Any]:
+        """The features of the run, by name."""
+        return self.run.features
 
     def feature(self, name: str) -> Any:
         """A feature of the run, for what beside the engine belongs to it; it is made if a person

@@ -16,6 +16,7 @@ from condor_pydagman.engine import (
     views,
 )
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.hooks import OWN
 from condor_pydagman.engine.inputs import LogEvent, Wake
 from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
@@ -60,14 +61,13 @@ def on_event(run: RunState, event: LogEvent) -> None:
     run.log.last_event_at = run.now
     kind, cluster, proc, subproc = event[:4]
     record = event.record
-    for takes_event in run.hooks.takes_event:
-        if takes_event(event):
-            for own_event in run.hooks.own_event:
-                own_event(event)
-            return
     if kind == EventKind.GENERIC and record is None:
         return  # of other jobs
     node = NO_NODE if record in _OF_NO_NODE and not event.node else _node_of(run, event)
+    if node == OWN:
+        for observer in run.observers:
+            observer.own_event(event)
+        return
     name = job = ""
     if not run.silent:
         name = _KIND_NAMES.get(kind) or f"ULOG_{kind}"
@@ -103,8 +103,6 @@ def on_event(run: RunState, event: LogEvent) -> None:
         handler(run, node, event)
     elif kind in run.hooks.events:
         run.hooks.events[kind](node, event)
-    for event_taken in run.hooks.event_taken:
-        event_taken()
     if run.log.unmatched_events and (kind == EventKind.SUBMIT or record is JournalRecord.ADOPTED):
         if run.phase is Phase.ENDED:
             return  # the log is not used
@@ -177,14 +175,14 @@ def _is_read_back(run: RunState, node: int, event: LogEvent) -> bool:
 
 
 def _node_of(run: RunState, event: LogEvent) -> int | None:
-    if event.kind in _NAMED and event.node:
-        return run.dag.find(event.node)
-    if event.cluster == NOOP_CLUSTER:
-        return run.noop_ids.nodes.get(event.subproc)
     for node_of in run.hooks.node_of:
         node = node_of(event)
         if node is not None:
             return node
+    if event.kind in _NAMED and event.node:
+        return run.dag.find(event.node)
+    if event.cluster == NOOP_CLUSTER:
+        return run.noop_ids.nodes.get(event.subproc)
     return run.job_table.node_of(event.cluster, event.proc)
 
 

@@ -4,7 +4,8 @@ A feature is made for a DAG that wants it, and has one object a run, which owns 
 defines those of the methods below that it needs; the core calls them at the moments after which
 they are named (`hooks.Hooks`), in the order of `features.FEATURES`.  What a method decides is
 decided alike live and in a replay: from the events of the nodes log and nothing else, unless it
-says that it is called live only.
+says that it is called live only.  All features are told; whose answer counts, where there is one,
+is said of each method.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from typing import Any, ClassVar
 
 from condor_pydagman import features
 from condor_pydagman.engine.hooks import Hooks
-from condor_pydagman.engine.inputs import LogEvent, QueuedJob, QueueListed
+from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
-from condor_pydagman.engine.report import GroupReport, Shown
+from condor_pydagman.engine.node_states import Anew
+from condor_pydagman.engine.report import OwnJobs, Shown
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import EventKind, JournalRecord
 
 Methods = tuple[tuple[JournalRecord, str], ...]
 Table = Mapping[Any, Callable[..., Any]]
-_TABLES = ("records", "attempt_records", "events", "inputs", "replies")
+TABLES = ("records", "attempt_records", "events", "inputs", "replies")
 
 
 class Feature:
@@ -38,7 +40,8 @@ class Feature:
     attempt_records: ClassVar[Methods] = ()
     # kinds of events that the core does not take, and the methods that take them
     events: ClassVar[tuple[tuple[EventKind, str], ...]] = ()
-    # inputs that the core does not take, and the methods that take them
+    # inputs, and the methods that take them, after the core if it takes them as well; one feature
+    # can take each
     inputs: ClassVar[tuple[tuple[type, str], ...]] = ()
     # classes of what helpers answer (`inputs.Answered`), and the same
     replies: ClassVar[tuple[tuple[type, str], ...]] = ()
@@ -48,9 +51,10 @@ class Feature:
 
     # The turn of a node.
 
-    def holds_back(self, node: int) -> bool:
-        """Its turn has come.  True: the feature has it wait, and starts it when it may; what comes
-        later in the order is not asked."""
+    def holds_back(self, node: int, ready: bool) -> bool:
+        """Its turn has come: to start, or (`ready`) to be submitted, as no throttle of the whole
+        DAG forbids.  True: it waits, READY in the latter case, and the feature starts or submits it
+        when it may, perhaps with others.  The first True counts: nobody behind it is asked."""
         raise NotImplementedError
 
     def runs_at(self, node: int) -> tuple[str, str]:
@@ -59,80 +63,41 @@ class Feature:
         raise NotImplementedError
 
     def started(self) -> None:
-        """All nodes of those whose turn has come have been started, or are held back."""
+        """All nodes of those whose turn has come have been started, or are held back.  In a dry
+        run, in which no record is written: start what else may start."""
         raise NotImplementedError
 
     def is_deciding(self, node: int) -> bool:
-        """Whether it is being found out if the node, which waits, is to run."""
+        """Whether it is being found out if the node, which waits, is to run.  One True is
+        enough."""
         raise NotImplementedError
 
-    def blocks_submits(self) -> str:
-        """Nodes are ready.  Not '': none of them may be submitted now; the text is the throttle's
-        name in counts of what had to wait.  The first text counts."""
-        raise NotImplementedError
-
-    def submits(self, node: int) -> bool:
-        """Its turn to be submitted has come, and no throttle of the whole DAG forbids it.  True:
-        the feature submits it, perhaps later and with others; until then it is READY, and in no
-        queue.  What comes later in the order is not asked."""
-        raise NotImplementedError
-
-    def blocks_pre_scripts(self) -> bool:
-        """Whether no PRE script may start now."""
+    def blocks_starts(self, pre_scripts: bool) -> str:
+        """Nodes are ready, or PRE scripts wait.  Not '': none of them may start now; the text is
+        the throttle's name in counts of what had to wait.  The first text counts."""
         raise NotImplementedError
 
     def seen_to_run(self, node: int) -> bool:
         """An old log, or the schedd's queue, shows that the node has begun, though it waits for
-        its turn.  True: the feature has held it back, and does so no more."""
-        raise NotImplementedError
-
-    def waits_again(self, node: int) -> None:
-        """The node, whose turn had come and of which nothing has begun, waits for parents again."""
+        its turn.  True: the feature has held it back, and does so no more.  The first True
+        counts."""
         raise NotImplementedError
 
     # Its jobs.
 
-    def takes_event(self, event: LogEvent) -> bool:
-        """Whether the event is of a job of the feature's own, which is no node's: then nobody else
-        is told of it, but by `own_event`."""
-        raise NotImplementedError
-
-    def own_jobs(self) -> tuple[int, int, int]:
-        """How many jobs of the feature's own are in the queue: idle, on hold, running."""
-        raise NotImplementedError
-
-    def own_event(self, event: LogEvent) -> None:
-        """A feature has taken the event, which is of a job of its own."""
-        raise NotImplementedError
-
-    def remove_failed(self, cluster: int) -> None:
-        """The schedd could not be asked to remove jobs, of a node perhaps."""
-        raise NotImplementedError
-
-    def wants_history(self) -> bool:
-        """The schedd is about to be asked which jobs of the DAG it has.  Whether it is to tell
-        which have left the queue, too."""
-        raise NotImplementedError
-
-    def listed(self, answer: QueueListed) -> bool:
-        """The schedd has told which jobs of the DAG it has; those of nodes have been compared.
-        True: it is to be asked again soon."""
-        raise NotImplementedError
-
-    def places_shared(self) -> int:
-        """How many nodes are in the queue in the places of others, under -MaxJobs."""
+    def own_jobs(self) -> OwnJobs:
+        """Jobs of the feature's own in the queue.  They are added up; one in doubt is enough to ask
+        the schedd which have left it."""
         raise NotImplementedError
 
     def node_of(self, event: LogEvent) -> int | None:
-        """Whose the event is, if it is of no jobs in the queue; None if that is not known."""
+        """Whose the event is, if the feature knows better than the core; `hooks.OWN` if it is of a
+        job of the feature's own, which has taken it: nobody but observers is told of it.  The first
+        answer but None counts."""
         raise NotImplementedError
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:
         """A cluster is the node's, whichever source shows it."""
-        raise NotImplementedError
-
-    def adopted(self, node: int) -> None:
-        """Jobs have been found to be the node's which the log does not show."""
         raise NotImplementedError
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
@@ -144,28 +109,16 @@ class Feature:
         """So many procs more of the node wait in the queue, those on hold included."""
         raise NotImplementedError
 
-    def is_own_hold(self, event: LogEvent) -> bool:
-        """Whether the feature has put a job on hold, as this event of it says: then that tells
-        nothing of the job.  The first True counts."""
-        raise NotImplementedError
-
     # The end of a run of a node.
 
     def run_ended(self, node: int, value: int, failed: bool) -> None:
         """A run of the node has ended with that return value, of which the DAG takes account."""
         raise NotImplementedError
 
-    def run_excused(self, node: int) -> None:
-        """Its present run is about to be ended by DAGMan, which tells nothing of the node."""
-        raise NotImplementedError
-
-    def before_done(self, node: int) -> bool:
-        """The node is about to be done.  True: not yet; the feature calls `lifecycle.succeed` when
-        it may be, and then lets it pass."""
-        raise NotImplementedError
-
-    def before_failed(self, node: int, error: str) -> bool:
-        """The node is about to have failed for good.  True: something else has become of it."""
+    def before_ended(self, node: int, error: str) -> bool:
+        """The node is about to be done, or with an `error` to have failed for good.  True: not so;
+        something else has become of it, or the feature calls `lifecycle.succeed` when it may be
+        done, and then lets it pass.  The first True counts."""
         raise NotImplementedError
 
     def before_retry(self, node: int, error: str) -> str:
@@ -173,8 +126,9 @@ class Feature:
         the text is its error.  The first text counts."""
         raise NotImplementedError
 
-    def done(self, node: int) -> None:
-        """The node is done; what depends on it has not been told."""
+    def done(self, node: int, ran: bool) -> None:
+        """The node is done, or counts as done without having run; what depends on it has not been
+        told."""
         raise NotImplementedError
 
     def node_moved(self, node: int, old: int, new: int) -> None:
@@ -182,87 +136,37 @@ class Feature:
         the start count as well."""
         raise NotImplementedError
 
-    def retried(self, node: int) -> None:
-        """Its next run is about to begin, or to wait for its time."""
-        raise NotImplementedError
-
-    def run_by_person(self, node: int) -> None:
-        """It had ended, and a person has it run again, or a node before it; it waits, and
-        `begins_anew` has been called."""
-        raise NotImplementedError
-
-    def set_by_person(self, node: int) -> None:
-        """A person has set something for the node, as its `RunState.settings` say."""
-        raise NotImplementedError
-
-    def begins_anew(self, node: int) -> None:
-        """What the node has come to counts no more: it is to run as if it never had."""
-        raise NotImplementedError
-
-    def done_unrun(self, node: int) -> None:
-        """The node counts as done without having run; what depends on it has not been told."""
-        raise NotImplementedError
-
-    def before_taken_back(self, node: int) -> None:
-        """What the node, which has ended, has done is about to count no more."""
-        raise NotImplementedError
-
-    def before_revived(self) -> None:
-        """Nodes that failed ones have kept from running are about to wait again."""
-        raise NotImplementedError
-
-    def starts_over(self, node: int) -> bool:
-        """Whether the feature is about to have the node begin anew, as it has decided before."""
+    def begins_anew(self, node: int, why: Anew) -> None:
+        """Its next run begins, or is to begin once more: see `Anew`."""
         raise NotImplementedError
 
     # The run of the DAG.
 
-    def was_done(self, node: int) -> None:
-        """An earlier run has done the node, which is about to be marked as done."""
-        raise NotImplementedError
-
-    def pop_hopeless(self) -> list[int]:
-        """Nodes that wait, and that will never run, since nodes have failed: those that have come
-        to be so since the last call."""
-        raise NotImplementedError
-
-    def doubt(self) -> None:
-        """Nodes have ceased to be failed: `pop_hopeless` is to find out anew."""
-        raise NotImplementedError
-
-    def dry_run(self) -> None:
-        """In a dry run, a node has been done: start what may start, without a record."""
-        raise NotImplementedError
-
     def begins(self) -> None:
-        """The run begins: nodes that are done already are marked as such, nothing is started."""
+        """The run begins: nodes that an earlier run has done are about to be marked as such."""
         raise NotImplementedError
 
     def replayed(self) -> None:
         """An old log has been read to its end; the schedd is asked next what it has."""
         raise NotImplementedError
 
-    def event_taken(self) -> None:
-        """An event of the nodes log has been taken; a replay does what follows from it at once."""
-        raise NotImplementedError
-
-    def before_removals(self) -> None:
-        """Live, after each input: say which jobs are to be removed."""
+    def pop_hopeless(self, anew: bool) -> list[int]:
+        """Nodes that wait, and that will never run, since nodes have failed: those that have come
+        to be so since the last call; all of them if nodes have ceased to be failed (`anew`).  Those
+        of all features count."""
         raise NotImplementedError
 
     def before_end(self) -> bool:
         """Live: the run is about to be ended before its time, with a rescue file.  True: not yet,
         since what nodes have come to is being found out; asked again after each input, and nothing
-        else is done meanwhile.  It must become False by `enforce_deadline` if nothing happens."""
+        else is done meanwhile.  It must become False by `deadline` if nothing happens.  The first
+        True counts."""
         raise NotImplementedError
 
     def enforce(self) -> None:
-        """Live, after each input: emit what must be asked for even while a journal record that has
-        not been read back keeps the DAG from starting anything."""
-        raise NotImplementedError
-
-    def enforce_deadline(self) -> float | None:
-        """When `enforce` has something to do without another input, seconds since the epoch."""
+        """Live, after each input: say which jobs are to be removed, and emit what must be asked for
+        even while a journal record that has not been read back keeps the DAG from starting
+        anything."""
         raise NotImplementedError
 
     def work(self) -> None:
@@ -272,38 +176,24 @@ class Feature:
         have not been submitted."""
         raise NotImplementedError
 
-    def deadline(self) -> float | None:
-        """When `work` or `before_starts` has something to do without another input, seconds since
-        the epoch."""
-        raise NotImplementedError
-
-    def before_starts(self) -> None:
+    def at_starts(self, over: bool) -> None:
         """Live, after each input: as `work`, when the turn of all nodes has come for which that
-        holds now; scripts and jobs have not been started."""
+        holds now, and before scripts and jobs start that may; once more when they have (`over`)."""
         raise NotImplementedError
 
-    def after_starts(self) -> None:
-        """Live, after each input: as `work`, when what may start has been started."""
+    def deadline(self) -> float | None:
+        """When any of these has something to do without another input, seconds since the epoch; the
+        first time of all counts."""
         raise NotImplementedError
 
-    def under_way(self) -> bool:
-        """Whether the DAG goes on though no node runs: it is not ended meanwhile."""
-        raise NotImplementedError
-
-    def keeps_halted_dag(self) -> bool:
-        """Whether a halted DAG in which nothing runs waits for something, and does not end."""
-        raise NotImplementedError
-
-    def has_more(self) -> bool:
-        """Whether a halted DAG all nodes of which have ended would go on."""
+    def under_way(self, halted: bool) -> bool:
+        """Whether the DAG goes on though no node runs: it is not ended meanwhile.  Of a `halted`
+        one: whether it waits for something that will come all the same.  One True is enough."""
         raise NotImplementedError
 
     def why_incomplete(self) -> str:
-        """Why a DAG all nodes of which have ended is not complete; '' if it is."""
-        raise NotImplementedError
-
-    def resumed(self, reason: str) -> None:
-        """A person, not the halt file, resumes the DAG."""
+        """Why a DAG all nodes of which have ended is not complete, or would go on but for its halt;
+        '' if it is.  The first text counts."""
         raise NotImplementedError
 
     # A DAG that grows.
@@ -314,24 +204,18 @@ class Feature:
 
     # What others see.
 
-    def why_halted(self) -> Iterable[str]:
-        """Why the feature keeps the DAG halted, a line each."""
-        raise NotImplementedError
-
     def shown(self) -> Iterable[Shown]:
         """What files and the job ad show of the whole DAG."""
         raise NotImplementedError
 
     def decided_anew(self) -> Collection[int]:
-        """Nodes that are done, and on which a rescue DAG is to decide anew."""
+        """Nodes that are done, and on which a rescue DAG is to decide anew; those of all features
+        count."""
         raise NotImplementedError
 
     def rescue_lines(self, node: int) -> tuple[str, ...]:
-        """What a rescue file says of the node, which is done, beside that."""
-        raise NotImplementedError
-
-    def info(self) -> Iterable[tuple[str, str]]:
-        """What clients that ask about the whole DAG are told, by name; '' is left out."""
+        """What a rescue file says of the node, which is done, beside that; of the whole DAG, if it
+        is `NO_NODE`.  All lines count."""
         raise NotImplementedError
 
     def details(self, node: int) -> str:
@@ -341,20 +225,17 @@ class Feature:
 
     def obstacle_to_steer(self, node: int) -> str:
         """Why a person can ask nothing of the node, nor may it get another parent; '' if that is
-        possible."""
+        possible.  The first text counts."""
         raise NotImplementedError
 
     def tells_end(self, node: int) -> bool:
         """Whether the feature will tell how the node has ended, which is a part of a job that the
-        schedd does not have."""
+        schedd does not have.  One True is enough."""
         raise NotImplementedError
 
     def has_left(self, job: QueuedJob) -> bool:
-        """The job is no node's.  Whether it is the feature's, and known to have ended."""
-        raise NotImplementedError
-
-    def group_reports(self, anew: Collection[int]) -> Iterable[GroupReport]:
-        """Groups of nodes; those that a rescue DAG decides `anew` do not count as done."""
+        """The job is no node's.  Whether it is the feature's, and known to have ended.  One True is
+        enough."""
         raise NotImplementedError
 
     def validate(self) -> None:
@@ -362,13 +243,13 @@ class Feature:
         raise NotImplementedError
 
 
-_MOMENTS = tuple(name for name in Hooks.__slots__ if name not in _TABLES)
+_MOMENTS = tuple(name for name in Hooks.__slots__ if name not in TABLES)
 
 
 def connect(run: RunState, wanted: Iterable[Feature]) -> None:
     """From now on the run has these features; their order counts."""
     active = tuple(wanted)
-    hooks = Hooks(*(_table(active, name) for name in _TABLES))
+    hooks = Hooks(*(_table(active, name) for name in TABLES))
     for moment in _MOMENTS:
         setattr(hooks, moment, _methods((*active, *run.observers), moment))
     run.use({feature.name: feature for feature in active}, hooks)

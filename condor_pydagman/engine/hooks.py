@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from condor_pydagman.engine.inputs import LogEvent, QueuedJob, QueueListed
+from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
-from condor_pydagman.engine.report import GroupReport, Shown
+from condor_pydagman.engine.node_states import Anew
+from condor_pydagman.engine.report import OwnJobs, Shown
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -20,6 +21,7 @@ Records = Mapping[JournalRecord, Callable[[int, LogEvent], None]]
 Events = Mapping[int, Callable[[int, LogEvent], None]]
 Inputs = Mapping[type, Callable[[Any], None]]
 NONE: Mapping[Any, Any] = MappingProxyType({})
+OWN = -2  # in place of a node: the event is of a job of a feature's own
 
 
 class Hooks:
@@ -33,77 +35,44 @@ class Hooks:
     records: Records
     attempt_records: Records
     events: Events  # what takes an event of the nodes log that the core does not take
-    inputs: Inputs  # what takes an input that the core does not take
+    inputs: Inputs  # what takes an input, after the core if that takes it as well
     replies: Inputs  # what takes an answer of a helper
-    after_starts: tuple[Callable[[], None], ...]
-    before_done: tuple[Callable[[int], bool], ...]
-    before_failed: tuple[Callable[[int, str], bool], ...]
+    at_starts: tuple[Callable[[bool], None], ...]
+    before_end: tuple[Callable[[], bool], ...]
+    before_ended: tuple[Callable[[int, str], bool], ...]
     before_retry: tuple[Callable[[int, str], str], ...]
     begins: tuple[Callable[[], None], ...]
-    begins_anew: tuple[Callable[[int], None], ...]
-    blocks_pre_scripts: tuple[Callable[[], bool], ...]
-    blocks_submits: tuple[Callable[[], str], ...]
+    begins_anew: tuple[Callable[[int, Anew], None], ...]
+    blocks_starts: tuple[Callable[[bool], str], ...]
     deadline: tuple[Callable[[], float | None], ...]
     decided_anew: tuple[Callable[[], Collection[int]], ...]
     details: tuple[Callable[[int], str], ...]
-    done: tuple[Callable[[int], None], ...]
-    doubt: tuple[Callable[[], None], ...]
-    dry_run: tuple[Callable[[], None], ...]
+    done: tuple[Callable[[int, bool], None], ...]
     enforce: tuple[Callable[[], None], ...]
-    enforce_deadline: tuple[Callable[[], float | None], ...]
     grown: tuple[Callable[[Growth, Sequence[int]], None], ...]
     has_left: tuple[Callable[[QueuedJob], bool], ...]
-    has_more: tuple[Callable[[], bool], ...]
-    holds_back: tuple[Callable[[int], bool], ...]
+    holds_back: tuple[Callable[[int, bool], bool], ...]
     idle_changed: tuple[Callable[[int, int], None], ...]
-    info: tuple[Callable[[], Iterable[tuple[str, str]]], ...]
     is_deciding: tuple[Callable[[int], bool], ...]
-    is_own_hold: tuple[Callable[[LogEvent], bool], ...]
     job_event: tuple[Callable[[int, LogEvent, Change], None], ...]
     jobs_seen: tuple[Callable[[int, Jobs], None], ...]
-    keeps_halted_dag: tuple[Callable[[], bool], ...]
-    listed: tuple[Callable[[QueueListed], bool], ...]
     node_moved: tuple[Callable[[int, int, int], None], ...]
     node_of: tuple[Callable[[LogEvent], int | None], ...]
     obstacle_to_steer: tuple[Callable[[int], str], ...]
-    own_event: tuple[Callable[[LogEvent], None], ...]
-    own_jobs: tuple[Callable[[], tuple[int, int, int]], ...]
-    places_shared: tuple[Callable[[], int], ...]
-    pop_hopeless: tuple[Callable[[], list[int]], ...]
-    remove_failed: tuple[Callable[[int], None], ...]
+    own_jobs: tuple[Callable[[], OwnJobs], ...]
+    pop_hopeless: tuple[Callable[[bool], list[int]], ...]
     replayed: tuple[Callable[[], None], ...]
     rescue_lines: tuple[Callable[[int], tuple[str, ...]], ...]
-    resumed: tuple[Callable[[str], None], ...]
-    retried: tuple[Callable[[int], None], ...]
-    run_by_person: tuple[Callable[[int], None], ...]
     run_ended: tuple[Callable[[int, int, bool], None], ...]
-    run_excused: tuple[Callable[[int], None], ...]
+    runs_at: tuple[Callable[[int], tuple[str, str]], ...]
+    seen_to_run: tuple[Callable[[int], bool], ...]
     shown: tuple[Callable[[], Iterable[Shown]], ...]
     started: tuple[Callable[[], None], ...]
-    submits: tuple[Callable[[int], bool], ...]
-    takes_event: tuple[Callable[[LogEvent], bool], ...]
     tells_end: tuple[Callable[[int], bool], ...]
-    under_way: tuple[Callable[[], bool], ...]
+    under_way: tuple[Callable[[bool], bool], ...]
     validate: tuple[Callable[[], None], ...]
-    was_done: tuple[Callable[[int], None], ...]
-    wants_history: tuple[Callable[[], bool], ...]
-    why_halted: tuple[Callable[[], Iterable[str]], ...]
     why_incomplete: tuple[Callable[[], str], ...]
     work: tuple[Callable[[], None], ...]
-    seen_to_run: tuple[Callable[[int], bool], ...]
-    set_by_person: tuple[Callable[[int], None], ...]
-    waits_again: tuple[Callable[[int], None], ...]
-    before_starts: tuple[Callable[[], None], ...]
-    before_removals: tuple[Callable[[], None], ...]
-    before_end: tuple[Callable[[], bool], ...]
-    before_revived: tuple[Callable[[], None], ...]
-    before_taken_back: tuple[Callable[[int], None], ...]
-    done_unrun: tuple[Callable[[int], None], ...]
-    event_taken: tuple[Callable[[], None], ...]
-    group_reports: tuple[Callable[[Collection[int]], Iterable[GroupReport]], ...]
-    runs_at: tuple[Callable[[int], tuple[str, str]], ...]
-    starts_over: tuple[Callable[[int], bool], ...]
-    adopted: tuple[Callable[[int], None], ...]
 
     __slots__ = tuple(__annotations__)
 

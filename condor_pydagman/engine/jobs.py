@@ -60,6 +60,7 @@ class Jobs:
         "procs",
         "removing",
         "subproc",
+        "surplus",
         "tolerance_exceeded",
         "value",
     )
@@ -86,6 +87,7 @@ class Jobs:
         self.removing = False  # the rest of the cluster is being removed since a proc failed
         # the user has been told that the schedd does not know all of its procs any more
         self.lost = False
+        self.surplus = False  # they are removed since there are too many; the run did not fail
         self.adopted = False  # a record in the log tells what its submit events do not
         self.tolerance_exceeded = False  # more procs failed than the node tolerates
         self.failed_proc = 0  # the proc whose failure was too much
@@ -103,6 +105,10 @@ class Jobs:
     def set_removing(self) -> None:
         """What is left of the cluster is being removed, or there is nothing to be removed."""
         self.removing = True
+
+    def set_surplus(self) -> None:
+        """DAGMan ends this run of the node, which tells nothing of the node."""
+        self.surplus = True
 
     def set_adopted(self) -> None:
         """A record in the log tells what its submit events do not."""

@@ -16,7 +16,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import present_run, rules
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
-from condor_pydagman.engine.node_states import ALONE, CANCELLED, CLEANING, Cause, State
+from condor_pydagman.engine.node_states import ALONE, CANCELLED, CLEANING, Anew, Cause, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
 from condor_pydagman.vocabulary import NOOP_CLUSTER, DagStatus, JournalRecord, ScriptKind
@@ -85,14 +85,16 @@ def start_all(run: RunState, nodes: Sequence[int]) -> None:
             continue
         if not run.provisioner.ready and run.provisioner.holds_back(node):
             continue
-        if not (run.hooks.holds_back and _is_held_back(run, node)):
+        if not (run.hooks.holds_back and is_held_back(run, node)):
             start(run, node)
     for started in run.hooks.started:
         started()
 
 
-def _is_held_back(run: RunState, node: int) -> bool:
-    return any(holds_back(node) for holds_back in run.hooks.holds_back)
+def is_held_back(run: RunState, node: int, *, ready: bool = False) -> bool:
+    """Whether a feature has the node wait whose turn has come: to start, or (`ready`) to be
+    submitted."""
+    return any(holds_back(node, ready) for holds_back in run.hooks.holds_back)
 
 
 def make_ready(run: RunState, node: int, *, first: bool = False) -> None:
@@ -167,9 +169,13 @@ def succeed(run: RunState, node: int) -> None:
     if not run.provisioner.ready and run.provisioner.gave_up(node):
         fail(run, node, "The provisioner's job exited before it gave the go-ahead")
         return
-    if run.hooks.before_done and any(waits(node) for waits in run.hooks.before_done):
+    if run.hooks.before_ended and _does_not_end(run, node, ""):
         return
     start_all(run, end_well(run, node))
+
+
+def _does_not_end(run: RunState, node: int, error: str) -> bool:
+    return any(before_ended(node, error) for before_ended in run.hooks.before_ended)
 
 
 def end_well(run: RunState, node: int) -> list[int]:
@@ -180,14 +186,14 @@ def end_well(run: RunState, node: int) -> list[int]:
     if run.nodes.marks[node]:
         run.nodes.unmark(node, CANCELLED)
     for done in run.hooks.done:
-        done(node)
+        done(node, True)
     forget_run(run, node)
     return run.nodes.release_children(node)
 
 
 def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
     """The node failed for good; unless not `futile`, what depends on it can't run."""
-    if run.hooks.before_failed and any(instead(node, error) for instead in run.hooks.before_failed):
+    if run.hooks.before_ended and _does_not_end(run, node, error):
         return
     run.nodes.move(node, Cause.FAILED, run.now)
     run.nodes.set_error(node, error)
@@ -264,8 +270,8 @@ def _next_run(run: RunState, node: int, delay_s: float) -> None:
     """Forget the run that failed; start the next one, or wait for it."""
     previous = run.retrying.previous_clusters.setdefault(node, set())
     previous.add(_run_key(run, node))
-    for retried in run.hooks.retried:
-        retried(node)
+    for begins_anew in run.hooks.begins_anew:
+        begins_anew(node, Anew.RETRY)
     ended = run.happened(run.jobstate_lines.times.get(node, run.now))
     forget_run(run, node)
     if delay_s > 0:
@@ -286,7 +292,7 @@ def begin_anew(run: RunState, node: int) -> None:
     if node in run.nodes.gated.parents:
         run.nodes.gated.close(node)
     for begins_anew in run.hooks.begins_anew:
-        begins_anew(node)
+        begins_anew(node, Anew.RUN)
     taken = run.nodes.retries.get(node, 0) + 1
     run.nodes.set_retries(node, taken)
     run.retrying.extra_retries[node] = taken
@@ -362,8 +368,6 @@ def adopt(run: RunState, node: int, jobs: Sequence[QueuedJob]) -> None:
     found = open_cluster(run, node, cluster, only=max((*live, *ended)) if shared else None)
     if CLUSTER_ITSELF in live:
         found.set_factory()
-    for adopted in run.hooks.adopted:
-        adopted(node)
     procs = 1 if shared else max((*live, *ended)) + 1
     # As many as a replay of the record expects; those that are not there will be found to be lost.
     run.job_table.expect(found, found.numbered(procs))

@@ -29,7 +29,7 @@ state too.
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -92,6 +92,15 @@ class Cause(IntEnum):
     NEEDS_RESULT = 18  # what it publishes is to be read
     ADDS_NODES = 19  # this run ended well, and adds to the DAG
     NOT_NEEDED = 20  # an ENOUGH is reached: it counts as done, however far it has come
+
+
+class Anew(Enum):
+    """Why the next run of a node begins, or is to begin once more."""
+
+    RETRY = "its run has failed"
+    RUN = "what it has come to counts no more: it is to run as if it never had"
+    WAITS = "nothing of it has begun, and it waits for parents again"
+    BY_PERSON = "it had ended, and a person has it run again, or a node before it; after RUN"
 
 
 _S, _C = State, Cause

@@ -46,7 +46,6 @@ class Nodes:
         "clusters",
         "counts",
         "dag",
-        "doubt",
         "errors",
         "gated",
         "marks",
@@ -79,8 +78,7 @@ class Nodes:
         self.waiting = dag.edges.predecessor_counts()
         # what features do then, see `feature.Feature`
         self.moved: tuple[Callable[[int, int, int], None], ...] = ()
-        self.pop_hopeless: tuple[Callable[[], list[int]], ...] = ()
-        self.doubt: tuple[Callable[[], None], ...] = ()
+        self.pop_hopeless: tuple[Callable[[bool], list[int]], ...] = ()
         # nodes have ceased to be failed, and it is not known yet which are futile now
         self.stale = False
         self.gated = GatedNodes(dag)  # the nodes that are outside of that countdown
@@ -186,11 +184,10 @@ class Nodes:
     def tell(
         self,
         moved: tuple[Callable[[int, int, int], None], ...],
-        pop_hopeless: tuple[Callable[[], list[int]], ...],
-        doubt: tuple[Callable[[], None], ...],
+        pop_hopeless: tuple[Callable[[bool], list[int]], ...],
     ) -> None:
         """From now on these are called; see the attributes of these names."""
-        self.moved, self.pop_hopeless, self.doubt = moved, pop_hopeless, doubt
+        self.moved, self.pop_hopeless = moved, pop_hopeless
 
     def returned(self, node: int, value: int) -> None:
         """The node's last run, or its jobs so far, returned `value`."""
@@ -282,8 +279,7 @@ class Nodes:
         self._futile_junctions.clear()
         for node in list(self.in_state(State.FUTILE)):
             self.move(node, Cause.FREED, now)
-        for doubt in self.doubt:
-            doubt()
+        self.mark_unreachable(now, anew=True)
         for node in list(self.in_state(State.FAILED)):
             if not self.marks[node] & ALONE:
                 self.mark_futile(node, now)
@@ -305,19 +301,20 @@ class Nodes:
         futile = self._mark_futile(self._weak(node, weak=False), now)
         return futile + self.mark_unreachable(now)
 
-    def mark_unreachable(self, now: float) -> int:
+    def mark_unreachable(self, now: float, *, anew: bool = False) -> int:
         """Mark nodes FUTILE that features know to be so, and everything below them; returns how
-        many nodes that were."""
+        many nodes that were.  `anew`: nodes have ceased to be failed."""
         futile = 0
         while self.pop_hopeless:
             found = [
                 node
                 for pop_hopeless in self.pop_hopeless
-                for node in pop_hopeless()
+                for node in pop_hopeless(anew)
                 if self.states[node] == State.WAITING
             ]
             if not found:
                 break
+            anew = False
             for node in found:
                 self.move(node, Cause.ANCESTOR_FAILED, now)
                 futile += 1 + self._mark_futile(self.dag.successors(node), now)

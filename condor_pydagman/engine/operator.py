@@ -50,8 +50,6 @@ def on_resume(run: RunState, resume: Resume) -> None:
         run.halt.set(by_file=False)
     else:
         run.halt.set(by_command=False, paused=False)
-        for resumed in run.hooks.resumed:
-            resumed(resume.reason)
     if paused and not run.halt.paused:
         run.say("DAG Un-Pause: Resuming work...")
     if halted and not run.halted:
@@ -96,15 +94,6 @@ def end_halt_by_rule(run: RunState) -> None:
     _publish_halt(run, before)
 
 
-def say_halted_by_rule(run: RunState) -> None:
-    """An old log shows that the DAG has halted itself."""
-    if run.halt.by_rule:
-        run.say("Restoring halted state.")
-        for why_halted in run.hooks.why_halted:
-            for text in why_halted():
-                run.say(f"Halt reason: {text}")
-
-
 def _publish_halt(run: RunState, before: bool) -> None:
     """The job ad is due before a client is told that it is done; in recovery mode, at its end."""
     if run.halted != before and run.phase not in (Phase.STARTING, Phase.RECOVERING):
@@ -131,13 +120,13 @@ def next_drained_deadline(run: RunState) -> float | None:
 def _is_drained(run: RunState) -> bool:
     if not run.starts_nothing or run.halt.paused or run.submission.in_flight:
         return False
-    if any(keeps_halted_dag() for keeps_halted_dag in run.hooks.keeps_halted_dag):
+    if any(goes_on(True) for goes_on in run.hooks.under_way):
         return False
     counts = run.nodes.counts
     busy = sum(counts[state] for state in State if state not in NEEDS_A_START)
     busy -= counts[State.DONE] + counts[State.FAILED] + counts[State.FUTILE]
     unstarted = sum(counts[state] for state in NEEDS_A_START) - run.final_waits
-    more = unstarted > 0 or any(has_more() for has_more in run.hooks.has_more)
+    more = unstarted > 0 or any(incomplete() for incomplete in run.hooks.why_incomplete)
     return busy == 0 and more
 
 
@@ -186,7 +175,6 @@ def on_surplus(run: RunState, node: int, event: LogEvent) -> None:
     in_queue = run.nodes.states[node] == State.SUBMITTED
     if in_queue and jobs is not None and jobs.cluster == event.cluster and not jobs.removing:
         lifecycle.grant_retry(run, node)
-        for excused in run.hooks.run_excused:
-            excused(node)
+        jobs.set_surplus()
         reason = "DAG Limit: Max number of submitted nodes was reached."
         lifecycle.remove_rest(run, jobs, reason)

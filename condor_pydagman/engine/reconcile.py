@@ -37,7 +37,7 @@ def ask(run: RunState) -> None:
     news |= bool(run.query.found)  # they may leave the queue before the turn of their nodes
     # Events of a cluster that the log does not show: a lost reply's may have ended already.
     news |= bool(run.log.unmatched_events) and run.nodes.counts[State.UNKNOWN] > 0
-    news |= any(wants() for wants in run.hooks.wants_history)
+    news |= any(own_jobs().in_doubt for own_jobs in run.hooks.own_jobs)
     run.emit(do.QueryQueue(history=news and run.config.ask_history))
 
 
@@ -63,7 +63,6 @@ def on_listed(run: RunState, answer: QueueListed) -> None:
     for node in list(run.nodes.in_state(State.UNKNOWN)):
         if node in run.query.asked_about:  # else the list may be older than the submission
             submission.submit_again(run, node, "the schedd does not have the job")
-    again = [listed(answer) for listed in run.hooks.listed]
     suspects = _record_lost(run, {(job.cluster, job.proc) for job in answer.jobs})
     if run.phase is Phase.RECONCILING:
         if run.nodes.count_all(State.SUBMITTED) and not suspects:
@@ -72,7 +71,7 @@ def on_listed(run: RunState, answer: QueueListed) -> None:
         _end_noops(run)
         if run.final_begun:
             run_end.remove_again(run, {job.cluster for job in answer.jobs if not job.leaving})
-    _plan_next(run, suspects or any(again))
+    _plan_next(run, suspects)
 
 
 def _compare(run: RunState, node: int, listed: Sequence[QueuedJob]) -> None:

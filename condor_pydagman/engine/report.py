@@ -6,8 +6,6 @@ written from a `Report` and `NodeReport`s, never from the engine's insides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, UNWANTED
 from condor_pydagman.engine.throttles import Throttles
@@ -52,7 +50,17 @@ class Shown(NamedTuple):
     value: str | int
     attribute: str = ""
     metric: str = ""
-    answer: Mapping[str, object] | None = None
+    answer: object = None
+
+
+class OwnJobs(NamedTuple):
+    """Jobs of a feature's own that are in the queue; `in_doubt`: of some nobody knows whether they
+    have left it."""
+
+    idle: int
+    held: int
+    running: int
+    in_doubt: bool = False
 
 
 class Report(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from condor_pydagman.engine import lifecycle
-from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State, shown
+from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Anew, Cause, State, shown
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
 
@@ -68,8 +68,8 @@ def run_again(run: RunState, node: int, *, with_descendants: bool) -> list[int]:
         for child in take_back(run, one):
             if run.nodes.states[child] in NOT_BEGUN and run.nodes.states[child] != State.WAITING:
                 _wait_again(run, child)
-        for run_by_person in run.hooks.run_by_person:
-            run_by_person(one)
+        for begins_anew in run.hooks.begins_anew:
+            begins_anew(one, Anew.BY_PERSON)
     lifecycle.start_all(run, [one for one in nodes if run.nodes.may_start(one)])
     return nodes
 
@@ -110,8 +110,9 @@ def take_back(run: RunState, node: int) -> list[int]:
     """What a node that has ended has done counts no more; returns the children that had no
     unfinished parent, and have one now."""
     failed = run.nodes.states[node] == State.FAILED
-    for before_taken_back in run.hooks.before_taken_back:
-        before_taken_back(node)
+    sites = run.features.get("sites")
+    if sites is not None:
+        sites.before_taken_back(node)
     run.nodes.move(node, Cause.RUN_AGAIN, run.now)
     if not failed:
         taken = run.nodes.take_back(node)
@@ -132,14 +133,15 @@ def _wait_again(run: RunState, child: int) -> None:
 
     If it starts over it does so anyhow; a replay has not dropped it yet.
     """
+    sites = run.features.get("sites")
     had_pre = run.nodes.states[child] == State.READY and (
         run.dag.script(child, ScriptKind.PRE) is not None
-        and not any(starts_over(child) for starts_over in run.hooks.starts_over)
+        and not (sites is not None and sites.leaves(child))
     )
     leave_queues(run, child)
     run.nodes.move(child, Cause.DROPPED, run.now)
-    for waits_again in run.hooks.waits_again:
-        waits_again(child)
+    for begins_anew in run.hooks.begins_anew:
+        begins_anew(child, Anew.WAITS)
     if had_pre:
         lifecycle.begin_anew(run, child)
 
@@ -168,8 +170,9 @@ def settle(run: RunState) -> None:
     if not run.nodes.stale:
         return
     run.nodes.settled()
-    for before_revived in run.hooks.before_revived:
-        before_revived()
+    sites = run.features.get("sites")
+    if sites is not None:
+        sites.before_revived()
     run.nodes.mark_all_futile_anew(run.now)
     waiting = (node for node in run.nodes.in_state(State.WAITING) if node != run.final)
     lifecycle.start_all(run, [node for node in waiting if run.nodes.may_start(node)])

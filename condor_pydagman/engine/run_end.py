@@ -191,7 +191,7 @@ def end_if_finished(run: RunState) -> None:
         counts[State.WAITING] + ended < total
         or run.submission.in_flight
         or _service_is_awaited(run)
-        or (run.hooks.under_way and any(goes_on() for goes_on in run.hooks.under_way))
+        or (run.hooks.under_way and any(goes_on(False) for goes_on in run.hooks.under_way))
     ):
         return
     others = total - 1 if run.final_waits else total

@@ -9,7 +9,6 @@ from condor_pydagman.engine import (
     event_matching,
     journal_events,
     lifecycle,
-    operator,
     provisioner,
     rerun,
 )
@@ -32,9 +31,9 @@ def on_begin(run: RunState, begin: Begin) -> None:
     run.enter(Phase.RECOVERING if begin.recovering else Phase.RUNNING)
     event_matching.start_reading(run)
     run.say("Bootstrapping...")
-    _mark_done(run)
     for begins in run.hooks.begins:
         begins()
+    _mark_done(run)
     if not begin.recovering:
         journal_events.record_config(run)
     if begin.recovering:
@@ -63,7 +62,6 @@ def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
             run.say(f"{submitted} nodes claim to have jobs submitted to queue. Verifying...")
             run.say("Querying local schedd for associated jobs in queue")
         run.emit(do.SayStatus())
-        operator.say_halted_by_rule(run)
         journal_events.record_config(run)
         run.enter(Phase.RECONCILING)
         run.query.plan(run.now)
@@ -77,8 +75,6 @@ def _mark_done(run: RunState) -> None:
     done = [node for node, flags in enumerate(run.dag.flags) if flags & DONE]
     run.say(f"Number of pre-completed nodes: {len(done)}")
     for node in done:
-        for was_done in run.hooks.was_done:
-            was_done(node)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
     for node in done:
         if run.nodes.unfinished_parents(node) and not _needs_no_parents(run, node):

@@ -70,9 +70,8 @@ def start_scripts(run: RunState, kind: ScriptKind) -> None:
 
 def _pace_allows(run: RunState) -> bool:
     """Whether the pace of PRE scripts after a restart, and features, allow one now."""
-    for blocks in run.hooks.blocks_pre_scripts:
-        if blocks():
-            return False
+    if any(blocks_starts(True) for blocks_starts in run.hooks.blocks_starts):
+        return False
     return run.scripts.restart_pace.allows(run.now)
 
 

@@ -89,6 +89,7 @@ class RunState:
         "own_config",
         "pace",
         "phase",
+        "places_shared",
         "provisioner",
         "query",
         "ready",
@@ -160,6 +161,8 @@ class RunState:
         self.noop_ids = NoopIds()
         self.jobstate_lines = JobstateLines(first_sequence, keeps_times=bool(dag.jobstate_log))
         self.deferrals = DeferralCounts()
+        # nodes in the queue in the places of others, under -MaxJobs; `share_place` alone writes it
+        self.places_shared = 0
 
     def _reset_pending(self) -> None:
         """What is to be done: nothing yet."""
@@ -232,7 +235,7 @@ class RunState:
         """The run has these features from now on; see `feature.connect`."""
         self.features = features
         self.hooks = hooks
-        self.nodes.tell(hooks.node_moved, hooks.pop_hopeless, hooks.doubt)
+        self.nodes.tell(hooks.node_moved, hooks.pop_hopeless)
         self.job_table.tell(hooks.idle_changed)
 
     def show_to(self, observer: Any) -> None:
@@ -248,6 +251,10 @@ class RunState:
     def set_status(self, status: DagStatus) -> None:
         """The only writer of the DAG's status."""
         self.status = status
+
+    def share_place(self, change: int) -> None:
+        """So many more nodes are in the queue in the places of others."""
+        self.places_shared += change
 
     def set_config(self, config: Config) -> None:
         """Other knobs are in force from now on, or were when what is read next happened."""
@@ -365,7 +372,7 @@ class RunState:
     def nodes_in_queue(self) -> int:
         """How many nodes hold a place under -MaxJobs."""
         places = sum(self.nodes.counts[state] for state in IN_QUEUE)
-        return places - sum(shared() for shared in self.hooks.places_shared)
+        return places - self.places_shared
 
     def script_room(self, kind: ScriptKind) -> float:
         """How many scripts of one kind may start now; infinity if there is no limit."""

@@ -199,7 +199,7 @@ def submit_ready(run: RunState) -> None:
         if node is None:  # none of them may start
             _say_submitted(run)
             return
-        if run.hooks.submits and any(submits(node) for submits in run.hooks.submits):
+        if run.hooks.holds_back and lifecycle.is_held_back(run, node, ready=True):
             continue
         elif not run.categories.room(node):
             run.deferrals.add("category")
@@ -242,8 +242,8 @@ def throttled(run: RunState) -> str:
     in_flight = len(run.submission.in_flight)
     if run.starts.most and run.starts.next_time() > run.now:
         return "starts"
-    for blocks in run.hooks.blocks_submits:
-        why = blocks()
+    for blocks_starts in run.hooks.blocks_starts:
+        why = blocks_starts(False)
         if why:
             return why
     if run.pace.blocked_until(run.now, run.limits, in_flight) > run.now:
@@ -380,5 +380,3 @@ def _finish_dry_run(run: RunState, node: int) -> None:
     lifecycle.succeed(run, node)
     if goes_ahead:
         lifecycle.start_roots(run)
-    for dry_run in run.hooks.dry_run:
-        dry_run()

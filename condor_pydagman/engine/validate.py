@@ -60,7 +60,7 @@ def _ready(run: RunState) -> None:
     aside = set(run.categories.waiting())
     for node, state in enumerate(run.nodes.states):
         if state == State.READY:
-            queued = node in run.ready or node in aside or run.hooks.submits
+            queued = node in run.ready or node in aside or run.hooks.holds_back
             assert queued, run.nodes.move_history(node)
         else:
             assert node not in run.ready, run.nodes.move_history(node)

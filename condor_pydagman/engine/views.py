@@ -17,11 +17,12 @@ from condor_pydagman.engine.node_states import (
     PUBLISHED_AT_THE_END,
     State,
 )
-from condor_pydagman.engine.report import Deferrals, GroupReport, Halts, NodeReport, Report
+from condor_pydagman.engine.report import Deferrals, Halts, NodeReport, OwnJobs, Report
 from condor_pydagman.engine.script_words import EXIT_CODE_MACROS, exit_code_macros
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
+    NO_NODE,
     NOOP_CLUSTER,
     RETURN_SUBMIT_FAILED,
     NodeStatus,
@@ -36,7 +37,7 @@ def report(run: RunState) -> Report:
         by_status[status] += count
     table, deferrals = run.job_table, run.deferrals.counts
     own = [own_jobs() for own_jobs in run.hooks.own_jobs]
-    idle, held, running = map(sum, zip((0, 0, 0), *own))
+    idle, held, running, _ = map(sum, zip(OwnJobs(0, 0, 0), *own))
     return Report(
         total=run.nodes.total,
         priority=run.dag_priority,
@@ -88,7 +89,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     published = _published(run)
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
     settings, waiting_for_retry = run.settings.get, bool(run.retrying.queue.nodes)
-    marks, anew, somewhere = nodes.marks, _decided_anew(run), bool(run.hooks.runs_at)
+    marks, anew, somewhere = nodes.marks, decided_anew(run), bool(run.hooks.runs_at)
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
     special = waiting_for_retry or bool(run.hooks.details)
@@ -112,7 +113,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             site=run.runs_at(node)[0] if somewhere else "",
             marks=marks[node],
             anew=node in anew,
-            rescue_lines=_rescue_lines(run, node) if run.hooks.rescue_lines else (),
+            rescue_lines=rescue_lines(run, node) if run.hooks.rescue_lines else (),
         )
 
 
@@ -138,12 +139,13 @@ def _details(run: RunState, node: int) -> str:
     return f"retry #{number} starts in {max(0.0, due - run.now):.0f} seconds"
 
 
-def _decided_anew(run: RunState) -> set[int]:
+def decided_anew(run: RunState) -> set[int]:
     """Nodes that are done, and on which a rescue DAG is to decide anew."""
-    return {node for decided_anew in run.hooks.decided_anew for node in decided_anew()}
+    return {node for decided in run.hooks.decided_anew for node in decided()}
 
 
-def _rescue_lines(run: RunState, node: int) -> tuple[str, ...]:
+def rescue_lines(run: RunState, node: int = NO_NODE) -> tuple[str, ...]:
+    """What a rescue file says of a node that is done, or of the whole DAG."""
     return tuple(line for lines in run.hooks.rescue_lines for line in lines(node))
 
 
@@ -249,12 +251,6 @@ def awaited(run: RunState) -> Iterator[str]:
                 f"  Node {run.dag.names[node]}, HTCondor ID {run.nodes.clusters[node]},"
                 f" status STATUS_{PUBLISHED[State(state)].name}"
             )
-
-
-def group_reports(run: RunState) -> Iterator[GroupReport]:
-    """Groups of nodes, in their order."""
-    for reports in run.hooks.group_reports:
-        yield from reports(_decided_anew(run))
 
 
 def has_ended(run: RunState, job: QueuedJob) -> bool:

@@ -15,7 +15,7 @@ from condor_pydagman.engine.engine import NOTHING
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change, Jobs
-from condor_pydagman.engine.node_states import NOT_NEEDED, PUBLISHED, SKIPPED, State
+from condor_pydagman.engine.node_states import NOT_NEEDED, PUBLISHED, SKIPPED, Anew, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.follow import carriers, event_facts
 from condor_pydagman.follow.dag_events import DagEvent
@@ -60,7 +60,7 @@ class Observer(Feature):
         self.jobs_seen = history.jobs_seen  # type: ignore[method-assign]
         self.job_event = history.job_event  # type: ignore[method-assign]
         self.node_moved = history.node_moved  # type: ignore[method-assign]
-        self.own_event = history.own_event  # type: ignore[method-assign]
+        self.own_event = history.own_event
         self._history = history
 
     def node_moved(self, node: int, old: int, new: int) -> None:
@@ -72,16 +72,12 @@ class Observer(Feature):
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """See `Feature`."""
 
-    def own_event(self, event: LogEvent) -> None:
+    def begins_anew(self, node: int, why: Anew) -> None:
         """See `Feature`."""
-
-    def retried(self, node: int) -> None:
-        """See `Feature`."""
-        self._history.retried(node)
-
-    def begins_anew(self, node: int) -> None:
-        """See `Feature`."""
-        self._history.begins_anew(node)
+        if why is Anew.RETRY:
+            self._history.retried(node)
+        elif why is Anew.RUN:
+            self._history.begins_anew(node)
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
         """See `Feature`."""

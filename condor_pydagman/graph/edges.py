@@ -528,6 +528,8 @@ class Edges:
             self._last_parent = parents[-1]
 
     def _product(self, parents: Sequence[int], children: Sequence[int], weak: bool) -> None:
+        if not parents or not children:
+            return
         self._note_parents(parents)
         if len(set(children)) < len(children):
             self._in_order = False

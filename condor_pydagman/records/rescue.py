@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings, retry_in_force
-from condor_pydagman.engine.report import GroupReport, NodeReport
+from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.graph.unparse import retry_line
 from condor_pydagman.language import commands
-from condor_pydagman.language.lexer import name_word, node_word
+from condor_pydagman.language.lexer import node_word
 from condor_pydagman.language.modifier_lines import retry_options
 from condor_pydagman.language.parser import lines_of, parse
 from condor_pydagman.language.syntax import of_class, of_word
@@ -163,7 +163,7 @@ def rescue_text(
     *,
     created: Sequence[int],
     reset_retries: bool,
-    groups: Iterable[GroupReport] = (),
+    lines: Iterable[str] = (),
 ) -> Iterator[str]:
     """Lines of a rescue file, newlines included (manual: "Rescue DAGs").
 
@@ -171,15 +171,12 @@ def rescue_text(
         nodes: every node in order.
         created: broken-down time in GMT, as `time.gmtime` gives it.
         reset_retries: DAGMAN_RESET_RETRIES_UPON_RESCUE; if false, retries left are written.
-        groups: groups of nodes; those of which nodes are done keep their sites.
+        lines: what features say of the whole DAG.
     """
     head = ["# Rescue DAG file, created after running\n"]
     head.append(f"#   the {dag.files[0] if dag.files else ''} DAG file\n")
     yield from _text(dag, nodes, head, created, reset_retries)
-    for group in groups:
-        if group.round and group.site and group.done:  # else it is being matched
-            words = name_word(group.name), name_word(group.site), str(group.round)
-            yield f"SITE_MATCHED {' '.join(words)}\n"
+    yield from (f"{line}\n" for line in lines)
 
 
 def save_text(

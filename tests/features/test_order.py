@@ -20,14 +20,11 @@ FIRST_ANSWER = {
         "cache": "a node that does not run needs no site",
         "sites": "",
     },
-    "before_done": {
+    "before_ended": {
+        "enough": "it is not needed rather than failed, unless it cleans up, which sites look at",
         "sites": "what has run to clean up is not done: it publishes and adds nothing",
         "publish": "a node whose values can't be read has failed: it adds nothing",
         "growth": "",
-    },
-    "before_failed": {
-        "enough": "it is not needed rather than failed, unless it cleans up, which sites look at",
-        "sites": "",
     },
     "before_retry": {
         "enough": "what is not wanted is set aside with the error of its run alone",
@@ -42,12 +39,9 @@ FIRST_ANSWER = {
         "bundle": "what waits for others has been looked up",
         "cache": "",
     },
-    "is_own_hold": {"brake": ""},
     "runs_at": {"sites": ""},
     "obstacle_to_steer": {"bundle": ""},
-    "blocks_submits": {"bundle": ""},
-    "submits": {"bundle": ""},
-    "blocks_pre_scripts": {"shared_limits": ""},
+    "blocks_starts": {"shared_limits": "it speaks of PRE scripts alone", "bundle": ""},
     "why_incomplete": {"feeder": ""},
     "node_of": {"bundle": "its events have a number of the task", "publish": ""},
     "seen_to_run": {"cache": ""},
@@ -87,7 +81,5 @@ def test_moments_with_a_first_answer_are_in_the_table() -> None:
         if getattr(getattr(Feature, name, None), "__annotations__", {}).get("return") in answers
     }
     # All answers count: one is enough, or each must agree.
-    counted = {"under_way", "keeps_halted_dag", "has_more", "is_deciding"}
-    counted |= {"starts_over", "has_left", "tells_end"}
-    counted |= {"takes_event", "wants_history", "listed", "before_end"}
+    counted = {"under_way", "is_deciding", "has_left", "tells_end", "before_end"}
     assert asked - counted == set(FIRST_ANSWER)

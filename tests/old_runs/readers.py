@@ -60,6 +60,7 @@ from condor_pydagman.vocabulary import (
     EventKind,
     NodeKind,
 )
+from tests.make import group_reports
 from tests.old_runs.runs import DIRECTORY, lay_out, text_of
 
 MAX_STEPS = 600  # that a run may take to its end
@@ -473,14 +474,14 @@ class _Run:
                 engine.node_reports(),
                 created=time.gmtime(self.now),
                 reset_retries=False,
-                groups=engine.group_reports(),
+                lines=engine.rescue_lines(),
             )
         )
         dag = _dag_told(engine.report())
         return {
             "nodes": nodes,
             "dag": {key: value for key, value in dag.items() if value not in (0, False)},
-            "groups": [_told(group) for group in engine.group_reports()],
+            "groups": [_told(group) for group in group_reports(engine)],
             "rescue": [line for line in text.splitlines() if line and not line.startswith("#")],
         }
 
@@ -512,8 +513,8 @@ def _dag_told(report: Report) -> dict[str, Any]:
             assert halts.pop("by_rule", False) == bool(one.value)
             halts["brake"] = one.value
         elif one.field == "Feeder":
-            fields = (one.answer or {}).items()
-            told["feeder"] = {name: value for name, value in fields if value != ""}
+            assert isinstance(one.answer, dict)
+            told["feeder"] = {name: value for name, value in one.answer.items() if value != ""}
         elif one.field == "Enough":
             told["enough"] = str(one.value).split("; ") if one.value else []
         elif one.metric == "enough_reached":

@@ -522,9 +522,9 @@ def follower_agrees(restarted: Engine, world: World) -> None:
 
 def _told(engine: Engine) -> tuple[object, ...]:
     """What is shown of the whole DAG; throttles, and what they have held up, are not in the log."""
-    groups = [one._replace(since=0.0) for one in engine.group_reports()]
+    groups = [one._replace(since=0.0) for one in make.group_reports(engine)]
     report = engine.report()._replace(limits=Throttles(), deferrals=Deferrals())
-    return report, engine.info(), groups
+    return report, groups
 
 
 class FollowedLog:

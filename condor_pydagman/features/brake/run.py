@@ -15,7 +15,7 @@ from typing import Union
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import operator, rules, run_end
 from condor_pydagman.engine.feature import Feature
-from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.inputs import LogEvent, Resume
 from condor_pydagman.engine.jobs import ENDED, HELD, Change, Jobs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Shown
@@ -36,6 +36,7 @@ from condor_pydagman.features.brake.commands import (
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import (
+    HELD_BY_DAG,
     ORDINARY_KINDS,
     RETURN_JOB_ABORTED,
     RETURN_NO_RESULT,
@@ -166,8 +167,6 @@ def _how_it_failed(value: int) -> str:
 
 BRAKED = Kind("brake", holds=True)  # by its number, or RELEASE
 RELEASE = -1  # in place of a brake's number: the record that takes brakes back
-# The beginning of the hold reason of jobs that a brake has put on hold.
-HOLD_WORDS = "Held by the brake of its DAG"
 HOLD_AGAIN_S = 60.0  # before the schedd is asked again for jobs that are not on hold yet
 MAX_REASON = 300  # characters of a hold reason
 _RELEASE_REASON = "Released: the brake of its DAG was released"
@@ -185,6 +184,7 @@ class Brakes(Feature):
         (JournalRecord.BRAKED, "on_braked"),
         (JournalRecord.BRAKES_OFF, "on_brakes_off"),
     )
+    inputs = ((Resume, "on_resume"),)
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
@@ -199,7 +199,6 @@ class Brakes(Feature):
         self.to_release: dict[Proc, float] = {}
         self.held: set[Proc] = set()  # procs that a brake has put on hold
         self._resumed: str | None = None  # why a person resumes the DAG, until that is written
-        self._excused: set[int] = set()
         self._counts = self._new_counts()
 
     def _new_counts(self) -> list[BrakeCount]:
@@ -215,8 +214,8 @@ class Brakes(Feature):
     def run_ended(self, node: int, value: int, failed: bool) -> None:
         """Count it, unless DAGMan itself has ended it."""
         run = self.run
-        if run.dag.kinds[node] not in ORDINARY_KINDS or node in self._excused:
-            self._excused.discard(node)
+        jobs = run.job_table.by_node.get(node)
+        if run.dag.kinds[node] not in ORDINARY_KINDS or (jobs is not None and jobs.surplus):
             return
         site, category = run.runs_at(node)[0], run.category(node)
         for number, brake in enumerate(self.brakes):
@@ -230,7 +229,7 @@ class Brakes(Feature):
 
     def _job_held(self, node: int, code: int, reason: str) -> None:
         """A job of a node went on hold, for a reason with that HoldReasonCode."""
-        if code in _NOT_COUNTED or reason.startswith(HOLD_WORDS):
+        if code in _NOT_COUNTED or reason.startswith(HELD_BY_DAG):
             return
         if self.run.dag.kinds[node] not in ORDINARY_KINDS:
             return
@@ -248,10 +247,6 @@ class Brakes(Feature):
     def _note(self, number: int, node: int, exceeded: Exceeded | None) -> None:
         if exceeded is not None:
             self.due[number] = node, why(self.brakes[number], exceeded, self.run.dag.names)
-
-    def run_excused(self, node: int) -> None:
-        """It is not counted when it ends."""
-        self._excused.add(node)
 
     def grown(self, _growth: Growth, _children: Sequence[int]) -> None:
         """A share is of more nodes."""
@@ -280,9 +275,10 @@ class Brakes(Feature):
         action = do.AppendJournalRecord(record, node, retry, value, text=text.strip())
         self.run.write(BRAKED, key, action)
 
-    def resumed(self, reason: str) -> None:
-        """The brakes are taken back, which is in force when the log has it."""
-        self._resumed = reason
+    def on_resume(self, resume: Resume) -> None:
+        """A person takes the brakes back, which is in force when the log has it."""
+        if not resume.file:
+            self._resumed = resume.reason
 
     def on_braked(self, _node: int, event: LogEvent) -> None:
         """A brake acts."""
@@ -353,7 +349,7 @@ class Brakes(Feature):
     def _went_on_hold(self, node: int, event: LogEvent) -> None:
         proc = event.cluster, event.proc
         self.to_hold.pop(proc, None)
-        if self.is_own_hold(event):
+        if event.text.startswith(HELD_BY_DAG):
             if self.holds:
                 self.held.add(proc)
             else:  # the brake was taken back meanwhile
@@ -368,10 +364,6 @@ class Brakes(Feature):
     def _forget(self, proc: Proc) -> None:
         self._left_hold(proc)
         self.to_hold.pop(proc, None)
-
-    def is_own_hold(self, event: LogEvent) -> bool:
-        """Whether a brake has put the job on hold."""
-        return event.text.startswith(HOLD_WORDS)
 
     def _hold_all(self) -> None:
         run = self.run
@@ -390,7 +382,7 @@ class Brakes(Feature):
         if self.run.is_over:
             return
         names = "; ".join(self.braked.values())
-        self._ask(self.to_hold, f"{HOLD_WORDS}: {names}"[:MAX_REASON], release=False)
+        self._ask(self.to_hold, f"{HELD_BY_DAG}: {names}"[:MAX_REASON], release=False)
         self._ask(self.to_release, _RELEASE_REASON, release=True)
 
     def _ask(self, procs: dict[Proc, float], reason: str, *, release: bool) -> None:
@@ -407,7 +399,7 @@ class Brakes(Feature):
         for target in targets:
             run.emit(do.HoldJobs(*target, reason, release))
 
-    def enforce_deadline(self) -> float | None:
+    def deadline(self) -> float | None:
         """When the schedd is to be asked again."""
         if self.run.is_over:
             return None
@@ -415,12 +407,15 @@ class Brakes(Feature):
 
     # What others see.
 
-    def why_halted(self) -> Iterable[str]:
-        """The brakes that act, and why."""
-        return [f"brake {text}" for text in self.braked.values()]
+    def replayed(self) -> None:
+        """An old log shows that brakes have halted the DAG."""
+        if self.run.halt.by_rule:
+            self.run.say("Restoring halted state.")
+            for text in self.braked.values():
+                self.run.say(f"Halt reason: brake {text}")
 
     def shown(self) -> Iterable[Shown]:
-        """The same, as one text."""
+        """The brakes that act, and why."""
         return [Shown("Brake", "; ".join(self.braked.values()), attribute="PYDAGMAN_Brake")]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob, QueueListed
 from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.report import OwnJobs
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.one_bundle import Bundle, number_of
@@ -129,11 +130,12 @@ class BundleJobs:
             self._job_event(bundle, event)
         return True
 
-    def in_the_queue(self) -> tuple[int, int, int]:
-        """How many jobs are in the queue: idle, on hold, running."""
+    def in_the_queue(self) -> OwnJobs:
+        """How many jobs are in the queue, and whether one may have come and gone."""
         held = sum(one.held for one in self.idle.values())
         submitted = sum(one.cluster > 0 for one in self.idle.values())
-        return submitted - held, held, len(self.running)
+        in_doubt = any(one.unknown or one.missing is not None for one in self.bundles.values())
+        return OwnJobs(submitted - held, held, len(self.running), in_doubt)
 
     def _submit_event(self, number: int, cluster: int) -> None:
         run, bundle = self.run, self.bundles.get(number)
@@ -213,10 +215,6 @@ class BundleJobs:
         bundle = self._by_cluster.get(cluster)
         given_up = bundle is not None and bundle.given_up and not bundle.ended
         return given_up or cluster in self._strays
-
-    def wants_history(self) -> bool:
-        """The job of a bundle may have come and gone."""
-        return any(one.unknown or one.missing is not None for one in self.bundles.values())
 
     def listed(self, answer: QueueListed) -> bool:
         """The schedd has told what it has: bundles that it has not got are over."""

@@ -25,7 +25,6 @@ class Members:
         self.behind: dict[int, Bundle] = {}  # by node, its bundle, if it runs behind others of it
         # bundles of which no node is in the queue, and since when
         self.empty: dict[int, float] = {}
-        self.shared = 0  # how many nodes are in the places of others, under -MaxJobs
 
     def __contains__(self, node: int) -> bool:
         return node in self.bundle_of or node in self.behind
@@ -64,7 +63,7 @@ class Members:
         run.save_points.discard(node)
         run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
         bundle.inside += 1
-        self.shared += bundle.inside > 1
+        run.share_place(bundle.inside > 1)
         self.bundle_of[node] = bundle
         self.empty.pop(bundle.number, None)
         bundle.unplaced.append(node)
@@ -75,7 +74,7 @@ class Members:
         """The node is in its bundle no more, nor, if it is not done, are those behind it; another
         one has its place in the category, if it had one."""
         bundle = self.bundle_of.pop(node)
-        self.shared -= bundle.inside > 1
+        self.run.share_place(-(bundle.inside > 1))
         bundle.inside -= 1
         if not bundle.inside:
             self.empty[bundle.number] = self.run.now
@@ -132,7 +131,7 @@ class Members:
             shared += max(0, bundle.inside - 1)
             for node in bundle.behind:
                 assert self.behind[node] is bundle, node
-        assert shared == self.shared, (shared, self.shared)
+        assert shared == self.run.places_shared, (shared, self.run.places_shared)
         for node in self.bundle_of:
             assert states[node] in INSIDE, node
         for node in self.behind:

@@ -20,15 +20,17 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, submission
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.hooks import OWN
 from condor_pydagman.engine.inputs import (
     JobSubmitted,
     LogEvent,
     QueuedJob,
     QueueListed,
+    RemoveFailed,
 )
 from condor_pydagman.engine.jobs import Change, Jobs
-from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.engine.report import Shown
+from condor_pydagman.engine.node_states import Anew, Cause, State
+from condor_pydagman.engine.report import OwnJobs, Shown
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S, BUNDLE, RESULTS, BundleJobs
 from condor_pydagman.features.bundle.chains import LONG_S
@@ -49,6 +51,7 @@ from condor_pydagman.features.bundle.waiting import Waiting
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import number_of
+from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import (
     MORE_HELD,
     MORE_RUNNING,
@@ -83,6 +86,8 @@ class Bundles(Feature):
         (SlotsSeen, "on_slots"),
     )
 
+    inputs = ((QueueListed, "on_listed"), (RemoveFailed, "on_remove_failed"))
+
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
         self.jobs = BundleJobs(run)  # the jobs of bundles
@@ -99,9 +104,10 @@ class Bundles(Feature):
 
     # The turn of a node.
 
-    def submits(self, node: int) -> bool:
-        """It waits for others that it can go together with, unless it runs alone."""
-        return self.waiting.takes(node)
+    def holds_back(self, node: int, ready: bool) -> bool:
+        """It runs behind others of its bundle, which are done; or waits for others that it can go
+        together with, unless it runs alone."""
+        return self.waiting.takes(node) if ready else self.members.joins(node)
 
     def is_waiting(self, node: int) -> bool:
         """Whether the node waits for others."""
@@ -124,12 +130,16 @@ class Bundles(Feature):
         if old == State.DONE:
             self.members.leave_behind(self.run.dag.children(node))
 
-    def holds_back(self, node: int) -> bool:
-        """It runs behind others of its bundle, which are done."""
-        return self.members.joins(node)
+    def at_starts(self, over: bool) -> None:
+        """Make bundles of nodes that wait; those that are to run alone are submitted next.  Then
+        find out which of the nodes can go together whose turn has come; not while results are being
+        read."""
+        if not over:
+            self._make_bundles()
+        elif not (self.run.written.of(RESULTS) or self.run.is_over):
+            self.waiting.look()
 
-    def before_starts(self) -> None:
-        """Make bundles of nodes that wait; those that are to run alone are submitted next."""
+    def _make_bundles(self) -> None:
         run = self.run
         if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
             return
@@ -137,20 +147,14 @@ class Bundles(Feature):
             for kind, nodes, parallel in self.waiting.next_bundles():
                 self._make(kind, nodes, parallel)
 
-    def after_starts(self) -> None:
-        """Find out which of the nodes can go together whose turn has come; not while results are
-        being read."""
-        if not (self.run.written.of(RESULTS) or self.run.is_over):
-            self.waiting.look()
-
     def on_looked_at(self, answer: LookedAt) -> None:
         """It is known which nodes can go together."""
         self.waiting.seen(answer)
 
-    def blocks_submits(self) -> str:
+    def blocks_starts(self, pre_scripts: bool) -> str:
         """Jobs of bundles count as others do."""
         run, limits, in_flight = self.run, self.run.limits, len(self.run.submission.in_flight)
-        if not self.bundles:
+        if pre_scripts or not self.bundles:
             return ""
         coming = in_flight + len(self.jobs.coming)
         if run.pace.blocked_until(run.now, limits, coming) > run.now:
@@ -304,12 +308,15 @@ class Bundles(Feature):
 
     # Its job.
 
-    def takes_event(self, event: LogEvent) -> bool:
-        """Whether it is of the job of a bundle; events of its nodes have a third number."""
-        return self.jobs.takes_event(event)
+    def node_of(self, event: LogEvent) -> int | None:
+        """Of the job of a bundle; or whose event it is, by its third number, from the event on that
+        has the name."""
+        if self.jobs.takes_event(event):
+            return OWN
+        return self._by_task.get((event.cluster, event.subproc)) if event.subproc > 0 else None
 
-    def own_jobs(self) -> tuple[int, int, int]:
-        """Jobs of bundles."""
+    def own_jobs(self) -> OwnJobs:
+        """Jobs of bundles, of which some may have come and gone."""
         return self.jobs.in_the_queue()
 
     def shown(self) -> Iterable[Shown]:
@@ -323,17 +330,15 @@ class Bundles(Feature):
         """A bundle that is on hold is removed now, if that was not done before."""
         self.jobs.replayed()
 
-    def remove_failed(self, cluster: int) -> None:
+    def on_remove_failed(self, failed: RemoveFailed) -> None:
         """It is tried again while it makes sense."""
-        self.jobs.remove_failed(cluster)
+        self.jobs.remove_failed(failed.cluster)
 
-    def wants_history(self) -> bool:
-        """The job of a bundle may have come and gone."""
-        return self.jobs.wants_history()
-
-    def listed(self, answer: QueueListed) -> bool:
+    def on_listed(self, answer: QueueListed) -> None:
         """The schedd has told what it has: bundles that it has not got are over."""
-        return self.jobs.listed(answer)
+        run = self.run
+        if self.jobs.listed(answer) and not run.nodes.count_all(State.UNKNOWN):
+            run.query.plan(run.now + CONFIRM_LOST_S)
 
     def tells_end(self, node: int) -> bool:
         """It is in a bundle the results of which are being read, or were when a log was cut."""
@@ -361,10 +366,12 @@ class Bundles(Feature):
         if self._live_at <= self.run.now:
             self._look_at_running()
 
-    def under_way(self) -> bool:
+    def under_way(self, halted: bool) -> bool:
         """Whether the job of a bundle whose nodes have all ended, as was read while it ran, is to
         leave the queue in a moment."""
-        return any(since + EMPTY_S > self.run.now for since in self.members.empty.values())
+        return not halted and any(
+            since + EMPTY_S > self.run.now for since in self.members.empty.values()
+        )
 
     def _look_at_running(self) -> None:
         """Learn what nodes have come to whose bundle has not ended."""
@@ -411,9 +418,12 @@ class Bundles(Feature):
         ending = run.end.wanted
         return run.config.remove_node_jobs or (ending and ending.status) is not DagStatus.RM
 
-    def enforce_deadline(self) -> float | None:
-        """When that is tried again which could not be done."""
-        waiting = [one.again_at for one in self.jobs.over.values() if not one.asked]
+    def deadline(self) -> float | None:
+        """When that is tried again which could not be done, or a node has waited long enough for
+        others."""
+        together_at = self.waiting.deadline()
+        waiting = [] if together_at is None else [together_at]
+        waiting += [one.again_at for one in self.jobs.over.values() if not one.asked]
         empty = self.members.empty.values()
         waiting += [at for since in empty if (at := since + EMPTY_S) > self.run.now]
         if self._live_at > self.run.now:
@@ -457,10 +467,6 @@ class Bundles(Feature):
         if bundle.begun and bundle.ended_at:
             ran = bundle.ended_at - bundle.begun
         self.waiting.learned.took(bundle.kind, answer.took, ran, bundle.worked_s / bundle.parallel)
-
-    def node_of(self, event: LogEvent) -> int | None:
-        """Whose event it is, by its third number, from the event on that has the name."""
-        return self._by_task.get((event.cluster, event.subproc)) if event.subproc > 0 else None
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:
         """Its task has events of its own, the first of which has its name."""
@@ -560,29 +566,20 @@ class Bundles(Feature):
         """How many jobs the pool can run at once, as far as is known."""
         self.waiting.learned.saw_slots(answer.slots)
 
-    def deadline(self) -> float | None:
-        """When a node has waited long enough for others."""
-        return self.waiting.deadline()
-
     # What becomes of nodes.
 
-    def places_shared(self) -> int:
-        """All nodes of a bundle but one."""
-        return self.members.shared
-
-    def begins_anew(self, node: int) -> None:
-        """It may go together with others again."""
-        self.waiting.alone.discard(node)
-        self._returns.pop(node, None)
+    def begins_anew(self, node: int, why: Anew) -> None:
+        """It may go together with others again; its next run may have another description."""
+        if why is Anew.RETRY:
+            self.waiting.kinds.pop(node, None)
+        elif why is Anew.RUN:
+            self.waiting.alone.discard(node)
+            self._returns.pop(node, None)
 
     def set_by_person(self, node: int) -> None:
         """It may go together with other nodes than before."""
         self.waiting.look_again(node)
         self.waiting.forget_kind(node)
-
-    def retried(self, node: int) -> None:
-        """Its next run may have another description."""
-        self.waiting.kinds.pop(node, None)
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
         """New nodes may be bundled; others have new parents."""

@@ -18,7 +18,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import CLEANING, SKIPPED, Cause, State
+from condor_pydagman.engine.node_states import CLEANING, SKIPPED, Anew, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.cache.commands import CachedOfDag
@@ -120,9 +120,9 @@ class Cache(Feature):
 
     # The turn of a node.
 
-    def holds_back(self, node: int) -> bool:
+    def holds_back(self, node: int, ready: bool) -> bool:
         """A node whose turn has come must not start before it is looked up."""
-        if not self._is_undecided(node) or self.run.is_rehearsal:
+        if ready or not self._is_undecided(node) or self.run.is_rehearsal:
             return False
         if self.run.nodes.marks[node] & CLEANING:
             return False
@@ -171,8 +171,10 @@ class Cache(Feature):
 
     # What is asked for.
 
-    def before_starts(self) -> None:
+    def at_starts(self, over: bool) -> None:
         """Look up nodes whose turn has come, and have it kept that others have ended well."""
+        if over:
+            return
         if not self._unread:  # else more is about to be told
             self._tell()
         self._keep()
@@ -206,10 +208,10 @@ class Cache(Feature):
             wanted = tuple(self._wanted(node) for node in due[begin : begin + MAX_ASKED])
             run.emit(do.Ask(HELPER, LookUpCached(wanted)))
 
-    def under_way(self) -> bool:
+    def under_way(self, halted: bool) -> bool:
         """Whether the DAG goes on because of a node that is looked up or kept, though none runs."""
-        if self.asked or self._unread or self._ended or self.keeping:
-            return True
+        if halted or self.asked or self._unread or self._ended or self.keeping:
+            return not halted
         return any(self._is_wanted(node) for node in self.due)
 
     # What a node is looked up with.
@@ -290,8 +292,8 @@ class Cache(Feature):
             return
         self.cached.add(node)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
-        for done_unrun in run.hooks.done_unrun:
-            done_unrun(node)
+        for done in run.hooks.done:
+            done(node, False)
         lifecycle.start_all(run, run.nodes.release_children(node))
 
     def _tell(self) -> None:
@@ -312,27 +314,26 @@ class Cache(Feature):
 
     # What becomes of a node.
 
-    def done(self, node: int) -> None:
+    def done(self, node: int, ran: bool) -> None:
         """The node has ended well: its result is to be kept."""
         result = self.made.get(node)
-        if result and node not in self.cached:
+        if ran and result and node not in self.cached:
             self._ended[node] = result
 
     def on_kept(self, answer: CachedKept) -> None:
         """It is kept that nodes have ended well."""
         self.keeping.difference_update(answer.nodes)
 
-    def begins_anew(self, node: int) -> None:
-        """What was decided of the node counts no more."""
+    def begins_anew(self, node: int, why: Anew) -> None:
+        """What was decided of the node counts no more, but for a retry: what its parents make may
+        change."""
+        if why is Anew.RETRY:
+            return
         self._drop(node)
         self._ended.pop(node, None)
         self.made.pop(node, None)
         self.cached.discard(node)
         self._sums.forget()
-
-    def waits_again(self, node: int) -> None:
-        """What was decided of the node counts no more, since what its parents make may change."""
-        self.begins_anew(node)
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
         """Nodes may have other parents."""

@@ -28,15 +28,17 @@ from condor_pydagman.engine.node_states import (
     NOT_NEEDED,
     STOPPED,
     UNWANTED,
+    Anew,
     Cause,
     State,
 )
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
-from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.enough.commands import REMOVE, EnoughsOfDag, words
 from condor_pydagman.features.enough.counts import EARLIER, FOLLOWS, EnoughCounts
 from condor_pydagman.graph.grow import Growth
+from condor_pydagman.graph.model import DONE
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import UNNEEDED_WORDS, JournalRecord
 
@@ -85,11 +87,12 @@ class Enough(Feature):
 
     # Which nodes are not wanted, and which not needed.
 
-    def was_done(self, node: int) -> None:
-        """An earlier run may not have needed it."""
-        if node in self._of_dag.not_needed:
-            self._not_needed(node, EARLIER)
-            self.run.features["skipping"].mark(node, leads=True)
+    def begins(self) -> None:
+        """An earlier run may not have needed some."""
+        for node in self._of_dag.not_needed:
+            if self.run.dag.flags[node] & DONE:
+                self._not_needed(node, EARLIER)
+                self.run.features["skipping"].mark(node, leads=True)
 
     def _not_needed(self, node: int, number: int) -> None:
         self.counts.mark(node, number)
@@ -120,18 +123,21 @@ class Enough(Feature):
             if number in self.reached:
                 self._unwanted(node, number)
 
-    def done(self, node: int) -> None:
+    def done(self, node: int, ran: bool) -> None:
         """It has ended well."""
+        if ran:
+            self._forget(node)
+
+    def _forget(self, node: int) -> None:
         self._pop_unwanted(node)
         self.asked.discard(node)
 
-    def run_by_person(self, node: int) -> None:
-        """It is wanted all the same."""
-        self.done(node)
-
-    def begins_anew(self, node: int) -> None:
-        """Whether enough of its parents are done is to be found out anew."""
-        if node in self.run.nodes.gated.parents:
+    def begins_anew(self, node: int, why: Anew) -> None:
+        """Whether enough of its parents are done is to be found out anew; who has it run wants
+        it."""
+        if why is Anew.BY_PERSON:
+            self._forget(node)
+        elif why is Anew.RUN and node in self.run.nodes.gated.parents:
             self._reopen(node)
 
     def _reopen(self, child: int) -> None:
@@ -140,13 +146,11 @@ class Enough(Feature):
             self.reached.pop(number, None)
             self.counts.touch(number)
 
-    def pop_hopeless(self) -> list[int]:
+    def pop_hopeless(self, anew: bool) -> list[int]:
         """Nodes of whose parents enough can't be done any more."""
+        if anew:
+            self.counts.doubt()
         return self.counts.pop_hopeless()
-
-    def doubt(self) -> None:
-        """Nodes have ceased to be failed."""
-        self.counts.doubt()
 
     # What becomes of them instead.
 
@@ -154,9 +158,9 @@ class Enough(Feature):
         """A node that is not wanted is not retried."""
         return error if self.run.nodes.marks[node] & UNWANTED else ""
 
-    def before_failed(self, node: int, error: str) -> bool:
+    def before_ended(self, node: int, error: str) -> bool:
         """It is not needed, rather than failed."""
-        if self.run.nodes.marks[node] & (UNWANTED | CLEANING) != UNWANTED:
+        if not error or self.run.nodes.marks[node] & (UNWANTED | CLEANING) != UNWANTED:
             return False
         self._set_aside(node, error)
         return True
@@ -179,8 +183,8 @@ class Enough(Feature):
         self._not_needed(node, self._pop_unwanted(node))
         run.nodes.move(node, Cause.NOT_NEEDED, run.now)
         run.features["skipping"].mark(node, leads=True)
-        for done_unrun in run.hooks.done_unrun:
-            done_unrun(node)
+        for done in run.hooks.done:
+            done(node, False)
         run.nodes.unmark(node, CANCELLED)
         lifecycle.forget_run(run, node)
         if state in (State.FAILED, State.FUTILE):
@@ -250,13 +254,9 @@ class Enough(Feature):
             return None
         return self.run.now if self.counts.waiting and len(self.asked) < MAX_ASKED else None
 
-    def under_way(self) -> bool:
+    def under_way(self, halted: bool) -> bool:
         """Whether the record of a node is on its way, or is to be written."""
         return bool(self.asked or self.counts.waiting)
-
-    def keeps_halted_dag(self) -> bool:
-        """As `under_way`."""
-        return self.under_way()
 
     def is_deciding(self, node: int) -> bool:
         """Whether the record that it is not needed is on its way."""
@@ -330,8 +330,11 @@ class Enough(Feature):
         if self.run.nodes.states[node] in (State.WAITING, State.FUTILE):
             self._set_aside(node, "")
 
-    def dry_run(self) -> None:
-        """In which nothing is written down: let nodes start of whose parents enough are done."""
+    def started(self) -> None:
+        """In a dry run nothing is written down: let nodes start of whose parents enough are
+        done."""
+        if self.run.mode is not Mode.DRY_RUN:
+            return
         counts, gated = self.counts, self.run.nodes.gated
         for number in counts.pop_touched():
             child = counts.children.get(number)

@@ -230,26 +230,20 @@ class Feeding(Feature):
 
     # The end of the DAG.
 
-    def under_way(self) -> bool:
+    def under_way(self, halted: bool) -> bool:
         """Whether it may still add nodes.  If as many are left as keep it from being run, and none
-        of them can go on, it never will."""
-        if not self.may_add:
-            return False
+        of them can go on, it never will; nor, but for the program that runs, while it is halted."""
+        if halted or not self.may_add:
+            return halted and self.asked
         run = self.run
         wants = self.asked or run.written.of(FEEDER_FAILED) or run.open_nodes < self.feeder.below
         return bool(wants) and run.provisioner.ready
 
-    def keeps_halted_dag(self) -> bool:
-        """Whether the program runs."""
-        return self.asked
-
-    def has_more(self) -> bool:
-        """Whether a halted DAG would go on with it."""
-        return self.may_add
-
     def why_incomplete(self) -> str:
-        """A rescue DAG runs it again, if it has failed."""
-        return f"its FEEDER has failed: {self.failed}" if self.failed else ""
+        """A rescue DAG runs it again, if it has failed; a halted one would go on with it."""
+        if self.failed:
+            return f"its FEEDER has failed: {self.failed}"
+        return "its FEEDER may add more" if self.may_add and self.run.starts_nothing else ""
 
     # What others see.
 

@@ -107,10 +107,10 @@ class Growing(Feature):
 
     # A piece is asked for, and comes.
 
-    def before_done(self, node: int) -> bool:
+    def before_ended(self, node: int, error: str) -> bool:
         """Whether what it adds to the DAG is still to be read."""
         run = self.run
-        if node not in growth_of(run.dag).extensions or run.mode is Mode.DRY_RUN:
+        if error or node not in growth_of(run.dag).extensions or run.mode is Mode.DRY_RUN:
             return False
         if run.dag.names[node] in self.grown_by or run.nodes.states[node] == State.GROWING:
             return False
@@ -131,9 +131,9 @@ class Growing(Feature):
         """Now, if there are nodes to start."""
         return self.run.now if self.free and not self.run.starts_nothing else None
 
-    def under_way(self) -> bool:
+    def under_way(self, halted: bool) -> bool:
         """Whether new nodes have not been started."""
-        return bool(self.free)
+        return not halted and bool(self.free)
 
     def has_begun(self, node: int) -> bool:
         """Whether a node can't get another parent any more."""

@@ -16,7 +16,7 @@ from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Jobs
 from condor_pydagman.engine.node_settings import variables_in_force
-from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.node_states import Anew, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.publish.commands import PublishedOfDag
@@ -99,10 +99,10 @@ class Publish(Feature):
 
     # What is to be done.
 
-    def before_done(self, node: int) -> bool:
+    def before_ended(self, node: int, error: str) -> bool:
         """Whether what it publishes is to be read yet."""
         run = self.run
-        if node not in self._of_dag.published or run.mode is Mode.DRY_RUN:
+        if error or node not in self._of_dag.published or run.mode is Mode.DRY_RUN:
             return False
         if run.nodes.states[node] in _BEFORE_JOB or self.is_known(node):
             return False  # it has been done without a job
@@ -280,11 +280,7 @@ class Publish(Feature):
             self._forget(node)
         return ""
 
-    def retried(self, node: int) -> None:
-        """Its next run publishes anew."""
-        self._forget(node)
-
-    def begins_anew(self, node: int) -> None:
+    def begins_anew(self, node: int, _why: Anew) -> None:
         """It publishes anew."""
         self._forget(node)
 

@@ -16,7 +16,7 @@ from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
-from condor_pydagman.engine.node_states import SKIPPED, State
+from condor_pydagman.engine.node_states import SKIPPED, Anew, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.run_if.commands import PARENTS, ConditionsOfDag, renamed
@@ -103,9 +103,10 @@ class RunIf(Feature):
             wanted = tuple(self._wanted(node, counted) for node in some)
             run.emit(do.Ask(HELPER, EvaluateConditions(wanted)))
 
-    def dry_run(self) -> None:
-        """Nodes whose parents have all ended run, whatever their conditions."""
-        self.work()
+    def started(self) -> None:
+        """In a dry run nodes whose parents have all ended run, whatever their conditions."""
+        if self.run.mode is Mode.DRY_RUN:
+            self.work()
 
     def _is_open(self, node: int) -> bool:
         """Whether all parents of the node have ended, and nothing has been decided."""
@@ -117,9 +118,11 @@ class RunIf(Feature):
         has_one = node in self._of_dag.conditions
         return has_one and self._is_open(node) and node not in self.run.written.of(CONDITION)
 
-    def under_way(self) -> bool:
+    def under_way(self, halted: bool) -> bool:
         """Whether the DAG goes on because of a condition, though no node runs."""
         run = self.run
+        if halted:
+            return False
         if self.asked or run.written.of(CONDITION):
             return True
         if not run.provisioner.ready:  # it may never be
@@ -262,7 +265,7 @@ class RunIf(Feature):
         if old == State.WAITING and node in self._of_dag.conditions:
             self._forget(node)
 
-    def begins_anew(self, node: int) -> None:
+    def begins_anew(self, node: int, _why: Anew) -> None:
         """Its condition is to be evaluated anew."""
         self._forget(node)
         self.why.pop(node, None)

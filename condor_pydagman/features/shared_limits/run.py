@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.features.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
@@ -126,15 +127,17 @@ class SharedLimits(Feature):
         if self.run.admin.all_restart_pre_rate and not self.run.is_rehearsal:
             self.pace_left = len(self.run.scripts.pre)
 
-    def blocks_pre_scripts(self) -> bool:
+    def blocks_starts(self, pre_scripts: bool) -> str:
         """Whether the pace after a restart forbids a PRE script now."""
-        return self.pace_left > 0 and self.pace_starts <= 0
+        return "pace" if pre_scripts and self.pace_left > 0 >= self.pace_starts else ""
 
     # Requests.
 
-    def after_starts(self) -> None:
+    def at_starts(self, over: bool) -> None:
         """Ask for places, if anything waits for some, or give some back."""
         run = self.run
+        if not over:
+            return
         if self.places is None and not self.pace_left:
             return
         if self.asked or self.pause_until > run.now:
@@ -308,9 +311,9 @@ class SharedLimits(Feature):
 
     # What others see.
 
-    def info(self) -> Iterable[tuple[str, str]]:
+    def shown(self) -> Iterable[Shown]:
         """Why places can't be had."""
-        return [("limits_trouble", self.trouble)]
+        return [Shown("limits_trouble", "", answer=self.trouble)]
 
     def validate(self) -> None:
         """What is counted is what is there, and is queued by class."""

@@ -81,6 +81,7 @@ class Groups(Feature):
         # groups whose site has been given to others while they were not there
         self.without_room: set[int] = set()
         self.siteless: list[int] = []  # nodes that could start, of groups that get no site any more
+        self.fails_siteless = False  # whether these are being failed
         self.why_siteless: dict[int, str] = {}  # by such a group, why
         # groups that have been matched as often as their policy allows, and wait again
         self.exhausted: set[int] = set()

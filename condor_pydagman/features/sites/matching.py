@@ -12,7 +12,7 @@ from itertools import islice
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import ENDED, State
+from condor_pydagman.engine.node_states import ENDED
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.commands import SitePolicy
 from condor_pydagman.features.sites.groups import OF_GROUP, Groups
@@ -23,6 +23,7 @@ from condor_pydagman.features.sites.messages import (
     SitesUnknown,
 )
 from condor_pydagman.features.sites.states import GroupCause, GroupState
+from condor_pydagman.graph.model import DONE
 from condor_pydagman.vocabulary import JournalRecord
 
 HELPER = "sites"
@@ -36,8 +37,8 @@ def begin(sites: Groups) -> None:
     for number, group in enumerate(sites.groups):
         if group.matched:
             sites.keep(number, group.matched, group.round)
-            states = sites.run.nodes.states
-            if all(states[node] == State.DONE for node in group.nodes):
+            flags = sites.run.dag.flags
+            if all(flags[node] & DONE for node in group.nodes):
                 sites.rests.trust(group.matched)
 
 

@@ -6,12 +6,12 @@ The data is in `groups`; `matching` has how groups get sites, `policy_checks` wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
-from condor_pydagman.engine import lifecycle
+from condor_pydagman.engine import lifecycle, views
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, Change
-from condor_pydagman.engine.node_states import CANCELLED, CLEANING, UNWANTED, Cause, State
+from condor_pydagman.engine.node_states import CANCELLED, CLEANING, UNWANTED, Anew, Cause, State
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.features.sites import leaving, matching, policy_checks
@@ -19,7 +19,8 @@ from condor_pydagman.features.sites.groups import Groups
 from condor_pydagman.features.sites.messages import PlaceFree, SitesMatched, SitesUnknown
 from condor_pydagman.features.sites.policy_checks import HELD, IDLE, RUNS
 from condor_pydagman.features.sites.states import CLAIMING, UNDER_WAY, GroupState
-from condor_pydagman.vocabulary import JournalRecord, NodeKind
+from condor_pydagman.language.lexer import name_word
+from condor_pydagman.vocabulary import NO_NODE, JournalRecord, NodeKind
 
 _DOES = {
     Change.SUBMITTED: IDLE,
@@ -49,9 +50,9 @@ class Sites(Groups):
 
     # The turn of a node.
 
-    def holds_back(self, node: int) -> bool:
+    def holds_back(self, node: int, ready: bool) -> bool:
         """Its group has no site, or leaves it."""
-        if not self.is_closed_to(node) or self.run.mode is Mode.DRY_RUN:
+        if ready or not self.is_closed_to(node) or self.run.mode is Mode.DRY_RUN:
             return False
         self.node_could_start(node, self.run.now)
         return True
@@ -59,6 +60,13 @@ class Sites(Groups):
     def runs_at(self, node: int) -> tuple[str, str]:
         """Its group's site."""
         return self.site(node)
+
+    def started(self) -> None:
+        """Nodes that could start may have no site, for good."""
+        if self.siteless and not self.fails_siteless:
+            self.fails_siteless = True  # what comes to be so meanwhile fails in the same loop
+            policy_checks.fail_siteless(self)
+            self.fails_siteless = False
 
     # Its jobs.
 
@@ -84,22 +92,14 @@ class Sites(Groups):
 
     # The end of a run of a node.
 
-    def before_done(self, node: int) -> bool:
-        """It may have cleaned up, and be done later."""
-        return self._has_cleaned_up(node, Cause.SUCCEEDED)
-
-    def before_failed(self, node: int, _error: str) -> bool:
-        """It may have cleaned up, in vain."""
-        return self._has_cleaned_up(node, Cause.FAILED)
-
-    def _has_cleaned_up(self, node: int, cause: Cause) -> bool:
-        """Whether the node has run to clean up at the old site of its group: then that is all, and
-        its turn in the DAG is still to come."""
+    def before_ended(self, node: int, error: str) -> bool:
+        """If the node has run to clean up at the old site of its group, that is all, and its turn
+        in the DAG is still to come."""
         run = self.run
         if not run.nodes.marks[node] & CLEANING:
-            self.touch(node, failed=cause is Cause.FAILED)
+            self.touch(node, failed=bool(error))
             return False
-        run.nodes.move(node, cause, run.now)
+        run.nodes.move(node, Cause.FAILED if error else Cause.SUCCEEDED, run.now)
         run.nodes.unmark(node, CANCELLED)
         run.job_table.close(node)
         run.nodes.move(node, Cause.RUN_AGAIN, run.now)
@@ -117,10 +117,10 @@ class Sites(Groups):
         self.run_failed(node)
         return f"Taken back from site {self.site(node)[0]}; {error}" if self.leaves(node) else ""
 
-    def done(self, node: int) -> None:
+    def done(self, node: int, ran: bool) -> None:
         """That may be the end of its group, and may show that its site works again."""
         self.touch(node)
-        group = self.group(node)
+        group = self.group(node) if ran else None
         if group is None or self.group_states[group] != GroupState.MATCHED:
             return
         site, name = self.sites[group], self.groups[group].name
@@ -129,31 +129,25 @@ class Sites(Groups):
             works = "works again" if rested else "works"
             self.run.say(f"Site {site} {works}: group {name} has got further there")
 
-    def done_unrun(self, node: int) -> None:
-        """That may be the end of its group."""
-        self.touch(node)
-
     # Nodes that run anew.
 
-    def run_by_person(self, node: int) -> None:
-        """Its group may be matched as often as its policy allows."""
+    def begins_anew(self, node: int, why: Anew) -> None:
+        """If a person wants it, its group may be matched as often as its policy allows."""
         group = self.group(node)
-        if group is not None:
+        if group is not None and why is Anew.BY_PERSON:
             self.begin_anew(group)
 
     def before_taken_back(self, node: int) -> None:
-        """Its group may be over, and not be so any more."""
+        """What the node, which has ended, has done is about to count no more: its group may be
+        over, and not be so any more."""
         self.touch(node)
         matching.look_at_ends(self)
 
     def before_revived(self) -> None:
-        """So may any group."""
+        """Nodes that failed ones have kept from running are about to wait again: so may any
+        group."""
         self.touch_all()
         matching.look_at_ends(self)
-
-    def starts_over(self, node: int) -> bool:
-        """It does if its group leaves its site."""
-        return self.leaves(node)
 
     # A person wants another site.
 
@@ -167,18 +161,14 @@ class Sites(Groups):
         """A rescue file may have sites of groups."""
         matching.begin(self)
 
-    def event_taken(self) -> None:
-        """Nodes that could start may have no site, for good."""
-        if self.siteless:
-            policy_checks.fail_siteless(self)
-
-    def before_removals(self) -> None:
+    def enforce(self) -> None:
         """What runs of groups that leave their sites is ended."""
-        policy_checks.fail_siteless(self)
         leaving.enforce(self)
 
-    def before_starts(self) -> None:
+    def at_starts(self, over: bool) -> None:
         """Groups get sites, keep them, or give them up."""
+        if over:
+            return
         policy_checks.check(self)
         matching.look_at_ends(self)
         matching.ask_if_due(self)
@@ -193,9 +183,9 @@ class Sites(Groups):
                 times.append(policy_checks.next_time(self))
         return min((time for time in times if time is not None), default=None)
 
-    def under_way(self) -> bool:
+    def under_way(self, halted: bool) -> bool:
         """The DAG goes on because of a group, though none of its nodes may run."""
-        return bool(self.awaited) or self.count(UNDER_WAY) > 0
+        return not halted and (bool(self.awaited) or self.count(UNDER_WAY) > 0)
 
     # Inputs and records.
 
@@ -210,9 +200,17 @@ class Sites(Groups):
 
     # What others see.
 
-    def group_reports(self, anew: Collection[int]) -> Iterator[GroupReport]:
-        """All groups, in their order."""
-        states = self.run.nodes.states
+    def rescue_lines(self, node: int) -> tuple[str, ...]:
+        """The sites of groups, of which nodes are done; else they are being matched."""
+        groups = self.group_reports() if node == NO_NODE else ()
+        kept = (one for one in groups if one.round and one.site and one.done)
+        return tuple(
+            f"SITE_MATCHED {name_word(one.name)} {name_word(one.site)} {one.round}" for one in kept
+        )
+
+    def group_reports(self) -> Iterator[GroupReport]:
+        """All groups, in their order; nodes that a rescue DAG decides anew do not count as done."""
+        states, anew = self.run.nodes.states, views.decided_anew(self.run)
         for number, group in enumerate(self.groups):
             kind = self.kinds[number]
             since = self.waiting[kind].get(number, 0.0)

@@ -10,9 +10,10 @@ from collections.abc import Collection, Sequence
 
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
-from condor_pydagman.engine.node_states import LEADS, NOT_NEEDED, SKIPPED, Cause, State
+from condor_pydagman.engine.node_states import LEADS, NOT_NEEDED, SKIPPED, Anew, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.skipping.commands import SkippedOfDag
+from condor_pydagman.graph.model import DONE
 
 
 class Skipping(Feature):
@@ -31,17 +32,18 @@ class Skipping(Feature):
         self.run.nodes.mark(node, SKIPPED | LEADS if leads else SKIPPED)
         self._leads |= leads
 
-    def was_done(self, node: int) -> None:
-        """It was skipped by an earlier run."""
-        if node in self._of_dag.skipped:
-            run_if = self.run.features.get("run_if")
-            self.mark(node, leads=run_if is None or run_if.skips_children(node))
+    def begins(self) -> None:
+        """Some were skipped by an earlier run."""
+        run_if = self.run.features.get("run_if")
+        for node in self._of_dag.skipped:
+            if self.run.dag.flags[node] & DONE:
+                self.mark(node, leads=run_if is None or run_if.skips_children(node))
 
     # Followers.
 
-    def holds_back(self, node: int) -> bool:
+    def holds_back(self, node: int, ready: bool) -> bool:
         """It is skipped instead, if all its parents were."""
-        if not self._leads or not self._follows(node):
+        if ready or not self._leads or not self._follows(node):
             return False
         self._followers.append(node)
         return True
@@ -100,8 +102,8 @@ class Skipping(Feature):
             run.nodes.mark(node, NOT_NEEDED)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
         self.mark(node, leads=leads)
-        for done_unrun in run.hooks.done_unrun:
-            done_unrun(node)
+        for done in run.hooks.done:
+            done(node, False)
         if unneeded:
             run.say(f"Node {name} is not needed: all its parents are not needed")
         elif follows:
@@ -109,7 +111,7 @@ class Skipping(Feature):
 
     # What it has come to counts no more.
 
-    def begins_anew(self, node: int) -> None:
+    def begins_anew(self, node: int, _why: Anew) -> None:
         """It is to run."""
         self.run.nodes.unmark(node, SKIPPED | LEADS)
 

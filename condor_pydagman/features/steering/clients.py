@@ -250,8 +250,9 @@ class LocalClients:
             self._answer(asked.client, wanted.identity, {"done": 1, "names": names})
             return []
         if wanted.command == "groups":
-            some = islice(self._run.engine.group_reports(), MAX_GROUPS)
-            groups = [group._asdict() for group in some]
+            sites = self._run.engine.features.get("sites")
+            reports = sites.group_reports() if sites is not None else ()
+            groups = [group._asdict() for group in islice(reports, MAX_GROUPS)]
             self._answer(asked.client, wanted.identity, {"done": 1, "groups": groups})
             return []
         if wanted.command == "events":
@@ -308,7 +309,6 @@ class LocalClients:
             "nodes": report.total,
             **_state(report),
             **{one.field.lower(): one.answer for one in report.shown if one.answer},
-            **run.engine.info(),
         }
 
     def _answer_dry(self, number: int) -> None:

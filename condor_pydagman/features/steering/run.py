@@ -20,6 +20,7 @@ from condor_pydagman.engine import lifecycle, node_settings, rerun
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature, want
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import Change
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import ALONE, CANCELLED, IN_QUEUE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
@@ -381,8 +382,9 @@ class Steering(Feature):
             run.categories.move(node, settings.category)
         if is_ready:
             run.ready.add(node, run.priority(node))
-        for set_by_person in run.hooks.set_by_person:
-            set_by_person(node)
+        bundles = run.features.get("bundle")
+        if bundles is not None:
+            bundles.set_by_person(node)
 
     # What follows from commands.
 
@@ -390,7 +392,7 @@ class Steering(Feature):
         """Nodes of which a command is on its way to the log and back."""
         return {node for node, _ in self.run.written.of(COMMAND)}
 
-    def before_removals(self) -> None:
+    def enforce(self) -> None:
         """Remove the jobs of cancelled nodes that were being submitted; fail those whose submission
         has come to nothing; tell the schedd of other priorities."""
         if self._cancelled:
@@ -421,9 +423,10 @@ class Steering(Feature):
         """Another priority of the whole DAG is in force."""
         self.priorities.on_wanted(wanted)
 
-    def adopted(self, node: int) -> None:
-        """Its jobs may have the priority of before."""
-        self.priorities.may_differ((node,))
+    def job_event(self, node: int, _event: LogEvent, change: Change) -> None:
+        """Jobs that the log does not show may have the priority of before."""
+        if change is Change.ADOPTED:
+            self.priorities.may_differ((node,))
 
     def replayed(self) -> None:
         """So may all jobs."""

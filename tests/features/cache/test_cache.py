@@ -266,8 +266,8 @@ def engine(mode: Mode = Mode.RUN) -> Engine:
 def test_which_nodes_are_looked_up_first() -> None:
     cache = engine().run.features["cache"]
     assert [cache.seen_to_run(node) for node in range(3)] == [True, False, False]
-    assert [cache.holds_back(node) for node in range(3)] == [False, True, False]
-    assert not engine(Mode.DRY_RUN).run.features["cache"].holds_back(0)
+    assert [cache.holds_back(node, ready=False) for node in range(3)] == [False, True, False]
+    assert not engine(Mode.DRY_RUN).run.features["cache"].holds_back(0, ready=False)
 
 
 @pytest.mark.parametrize(("flags", "result"), [(DONE, "r"), (DONE | USER_DONE, ""), (0, "")])

@@ -9,7 +9,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.gated_nodes import GATE
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
-from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.node_states import Anew, Cause, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.features.brake.commands import Brake, BrakesOfDag
 from condor_pydagman.features.publish.commands import PublishedOfDag
@@ -576,7 +576,7 @@ def test_attributes_of_jobs_are_those_of_the_last_event() -> None:
     known.add(0, 0, JobAttributes((("MEMORY", "1"), ("x", "2")), False), ("Memory",))
     known.add(0, 0, JobAttributes((("memory", "3"),), True), ("Memory",))
     assert known.values == {0: {"Memory": "3"}}
-    known.begins_anew(0)
+    known.begins_anew(0, Anew.RUN)
     assert known.values == {}
 
 

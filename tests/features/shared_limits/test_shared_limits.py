@@ -196,13 +196,13 @@ def test_a_request_that_fails_is_made_again_and_told_once() -> None:
     harness.tell(PlacesUnknown("the disk is full"))
     assert harness.said("can't ask for places of shared limits: the disk is full")
     assert harness.submits() == []
-    assert harness.engine.info() == {"limits_trouble": "the disk is full"}
+    assert [one.answer for one in harness.engine.report().shown] == ["the disk is full"]
     deadline = harness.engine.next_deadline()
     assert deadline == harness.now + shared_limits.RETRY_S
     harness.wait(shared_limits.RETRY_S)
     assert harness.asked(TakePlaces)
     harness.answer()
-    assert harness.engine.info() == {}
+    assert [one.answer for one in harness.engine.report().shown] == [""]
     assert harness.submits() == ["A"]
 
 

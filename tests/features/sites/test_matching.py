@@ -257,6 +257,14 @@ def test_a_group_whose_last_node_adds_to_the_dag_gives_its_site_up() -> None:
     assert (len(first.wanted), last.wanted, last.claims) == (1, (), ())
 
 
+def test_groups_of_which_nodes_are_done_keep_their_sites_in_a_rescue_dag() -> None:
+    harness = matched(UNIT + "; D\nSITE_GROUP g NODES A B C\nSITE_GROUP h NODES D")
+    harness.answer()
+    assert harness.engine.rescue_lines() == ()
+    harness.run_node("A", 1)
+    assert harness.engine.rescue_lines() == ("SITE_MATCHED g s 1",)
+
+
 # What is known of groups: kinds of policies, claims, and illegal moves.
 
 
@@ -277,7 +285,7 @@ def test_a_dag_without_groups() -> None:
     harness = make.EngineHarness("A")
     assert "sites" not in harness.engine.run.features
     sites = Sites(harness.engine.run)  # when a person asks for another site
-    assert not sites.under_way()
+    assert not sites.under_way(halted=False)
     assert not sites.is_closed_to(0)
     assert sites.site(0) == ("", "")
     assert sites.in_state(*GroupState) == []

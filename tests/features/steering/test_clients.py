@@ -44,7 +44,7 @@ class Bench:
             dag=SimpleNamespace(names=names, ids=dict(zip(names, range(len(names))))),
             engine=SimpleNamespace(
                 report=lambda: report,
-                group_reports=lambda: iter(GROUPS),
+                features={"sites": SimpleNamespace(group_reports=lambda: iter(GROUPS))},
                 chosen=lambda _, names: [int(name) for name in names],
                 feature=lambda _: self,
             ),

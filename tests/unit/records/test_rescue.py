@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_NEEDED
-from condor_pydagman.engine.report import GroupReport, NodeReport
+from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.features.choose.commands import ChoicesOfDag, Choose
 from condor_pydagman.graph.apply_rescue import apply_progress
@@ -86,18 +86,9 @@ def test_what_a_person_has_set_is_in_the_dag_language() -> None:
     assert f"{lines}{left}# 1 of 1" in kept
 
 
-def test_groups_of_which_nodes_are_done_keep_their_sites() -> None:
-    dag = small_dag()
-    groups = [
-        GroupReport("g", "MATCHED", "north", 2, 4, 1),
-        GroupReport("whole", "OVER", "south", 1, 4, 4),
-        GroupReport("begun", "MATCHED", "east", 1, 4, 0),
-        GroupReport("none", "UNMATCHED", "", 0, 4, 1),
-        GroupReport("first", "CLAIMED", "east", 0, 4, 1),
-    ]
-    made = rescue.rescue_text(dag, [], created=CREATED, reset_retries=True, groups=groups)
-    lines = [line for line in made if line.startswith("SITE_MATCHED")]
-    assert lines == ["SITE_MATCHED g north 2\n", "SITE_MATCHED whole south 1\n"]
+def test_lines_of_the_whole_dag_come_last() -> None:
+    made = rescue.rescue_text(small_dag(), [], created=CREATED, reset_retries=True, lines=["X y"])
+    assert list(made)[-1] == "X y\n"
 
 
 def test_nodes_that_are_not_needed() -> None:
