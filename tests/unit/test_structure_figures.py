@@ -19,6 +19,10 @@ import pytest
 from condor_pydagman import features
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.watched_dag import WatchedDag
+from tests import locks
+from tests.dag_logs import DagLogs
 from tests.make import EngineHarness, terminated
 
 PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
@@ -26,6 +30,10 @@ PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
 # Of the terminate event of A that lets B be submitted, in the DAG "A, then B", in all of
 # `Engine.handle`, as Python calls them.
 EVENT = {"calls": 68, "files": 13, "changes of file": 43}
+# The same of a look of `condor_pydagman watch` at that DAG while it runs, twice a second: with
+# nothing new in its logs, and with an event of A.
+LOOK = {"calls": 316, "files": 42, "changes of file": 176}
+LOOK_AT_EVENT = {"calls": 380, "files": 49, "changes of file": 203}
 MOST_PARAMETERS = 10
 METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of lines
 
@@ -75,6 +83,22 @@ def test_what_a_terminate_event_passes_through() -> None:
     figures = _profiled(lambda: actions.extend(harness.engine.handle(ended, harness.now)))
     assert [one.node for one in actions if isinstance(one, do.SubmitNode)] == [1]
     _only_fall("terminate event", figures, EVENT)
+
+
+def test_what_a_look_at_a_dag_passes_through(tmp_path: Path) -> None:
+    if not str(lifecycle.__file__).endswith(".py") or sys.version_info >= (3, 12):
+        pytest.skip("comprehensions, and compiled modules, make no calls that Python sees")
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
+    logs = DagLogs(tmp_path)
+    logs.start()
+    with locks.held(tmp_path / "t.dag.lock", "7\n"):
+        dag = WatchedDag(find_dag(str(tmp_path / "t.dag"), ask=False))
+        logs.submit("A", 1)
+        assert dag.look().counts["idle"] == 1
+        _only_fall("look with nothing new", _profiled(dag.look), LOOK)
+        logs.execute(1)
+        _only_fall("look at an event", _profiled(dag.look), LOOK_AT_EVENT)
+        assert dag.look().counts["running"] == 1
 
 
 def test_the_longest_list_of_parameters() -> None:
