@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman import features
-from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import KEYS, Shown, shown_state
 from condor_pydagman.follow.tally import Tally
@@ -20,8 +19,6 @@ from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.web.access import Refused
-
-_NOTHING: Mapping[str, NodeRun] = {}
 
 
 class SitesOfGroups(NamedTuple):
@@ -75,11 +72,9 @@ class DagReader:
         self,
         found: FoundDag,
         schedd: Callable[[int], Mapping[str, Any]],
-        outside: Sequence[OutsideFacts] | None = None,
+        outside: OutsideFacts | None = None,
     ) -> None:
-        self._watched = WatchedDag(
-            found, whole=True, schedd=schedd, heard=self._hear, outside=outside
-        )
+        self._watched = WatchedDag(found, whole=True, schedd=schedd, outside=outside)
         self.names: Sequence[str] = []  # of the nodes, by number
         self.states = bytearray()  # of the nodes, by number, as in `shown_states.KEYS`
         # kept by tables (`tables.Rows`): what their names come from, and the order of these
@@ -90,13 +85,12 @@ class DagReader:
         self._number: Mapping[str, int] | None = None  # where no DAG tells it
         self._known: tuple[object, ...] = ()
         self._marks: Callable[[Run], SitesOfGroups] | None = None
-        self._have_moved = False  # groups, since the last look
         self._places: SitesOfGroups | None = None
 
     @property
     def dag(self) -> Dag | None:
         """The graph; None if the DAG files can't be read."""
-        return self._watched.plan.dag if self._watched.plan is not None else None
+        return self._watched.dag
 
     @property
     def run(self) -> Run:
@@ -115,7 +109,7 @@ class DagReader:
 
     def node_run(self, number: int) -> NodeRun | None:
         """What has happened to a node; None if nothing has."""
-        return self._runs().get(self._keys[number])
+        return self.run.nodes.get(self._keys[number])
 
     def brief(self, number: int) -> dict[str, Any]:
         """A node in a list of some."""
@@ -168,27 +162,17 @@ class DagReader:
 
     def _identity(self) -> tuple[object, ...]:
         """What the numbers of nodes, and all their states, rest on."""
-        run = self._watched.tally.run if self._watched.shows_run else None
-        return self.dag, run, len(self._runs())
-
-    def _runs(self) -> Mapping[str, NodeRun]:
-        return self._watched.tally.run.nodes if self._watched.shows_run else _NOTHING
+        return self.dag, self.run, len(self.run.nodes)
 
     def _place_groups(self) -> None:
-        if self._marks is not None and self._have_moved:
-            self._have_moved = False
-            places = self._marks(self.run)
-            if places != self._places:  # another one is news
-                self._places = places
-
-    def _hear(self, events: Iterable[DagEvent]) -> None:
-        if self._marks is not None:
-            self._have_moved |= any("group" in event.data for event in events)
+        places = self._marks(self.run) if self._marks is not None else None
+        if places != self._places:  # another one is news
+            self._places = places
 
     def _begin(self) -> None:
         """All anew."""
         dag = self.dag
-        runs = self._runs()
+        runs = self.run.nodes
         if dag is not None:
             self.names, self._number = dag.names, None
             self._keys = list(map(logged_name, dag.names))
@@ -200,7 +184,7 @@ class DagReader:
         self.states = bytearray(map(self._state, range(len(self._keys)), map(runs.get, self._keys)))
         groups = dag.groups if dag is not None else ()
         self._marks = features.offered("page", "marks")[0](groups) if groups else None
-        self._places, self._have_moved = None, True
+        self._places = None
         self._counts = [self.states.count(state) for state in range(len(KEYS))]
 
     def _state(self, number: int, node: NodeRun | None) -> Shown:

@@ -15,10 +15,11 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable, Protocol
 
+from condor_pydagman import features
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.outside_facts import OutsideFacts
+from condor_pydagman.monitor.outside_facts import OutsideFacts, Watcher
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader, SitesOfGroups, Snapshot
 from condor_pydagman.web.picture_boxes import PictureBoxes
@@ -76,7 +77,7 @@ class ChangeRing:
 class AskedFacts(Protocol):
     """What a feature asks of others, by a process of its own."""
 
-    facts: OutsideFacts
+    facts: Watcher
 
     def refresh_soon(self) -> None:
         """Ask, if a DAG needs it and what is known is old; this does not wait for it."""
@@ -210,7 +211,8 @@ class LiveDag:
         return self.reader.look()
 
     def _reader(self, found: FoundDag) -> DagReader:
-        return DagReader(found, self._schedd, [one.facts for one in self._outside])
+        facts = OutsideFacts({features.home(type(one)): one.facts for one in self._outside})
+        return DagReader(found, self._schedd, facts)
 
     def _is_changed(self, mark: tuple[int, int]) -> bool:
         """Whether there is another DAG file, and no DAGMan goes by the one that was there."""

@@ -22,6 +22,10 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import TABLES, Feature
 from condor_pydagman.engine.hooks import Hooks
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.watched_dag import WatchedDag
+from tests import locks
+from tests.dag_logs import DagLogs
 from tests.make import EngineHarness, terminated
 
 PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
@@ -29,6 +33,10 @@ PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
 # Of the terminate event of A that lets B be submitted, in the DAG "A, then B", in all of
 # `Engine.handle`, as Python calls them.
 EVENT = {"calls": 68, "files": 13, "changes of file": 43}
+# The same of a look of `condor_pydagman watch` at that DAG while it runs, twice a second: with
+# nothing new in its logs, and with an event of A.
+LOOK = {"calls": 60, "files": 18, "changes of file": 34}
+LOOK_AT_EVENT = {"calls": 237, "files": 37, "changes of file": 119}
 MOST_PARAMETERS = 10
 METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of lines
 
@@ -46,28 +54,28 @@ LINES = {
     "": 1373,
     "adapters": 9160,
     "api": 2573,
-    "cli": 5940,
+    "cli": 5936,
     "config": 1008,
     "daemon": 4743,
     "dagman_job": 2221,
     "data_requests": 1325,
     "engine": 8360,
-    "explain": 2419,
-    "features": 26438,
-    "follow": 4524,
+    "explain": 2413,
+    "features": 26471,
+    "follow": 4531,
     "graph": 4829,
     "language": 4897,
     "lint": 3563,
-    "monitor": 3175,
+    "monitor": 3149,
     "picture": 2979,
     "pool": 1738,
     "records": 3663,
     "report": 2353,
     "transfer": 13398,
-    "web": 2907,
+    "web": 2893,
     "workflow": 2560,
 }
-LINES_OF_TESTS = 139_343
+LINES_OF_TESTS = 139_415
 # Names of features, in the modules that every DAG uses.
 FEATURES = {
     name
@@ -121,6 +129,32 @@ def test_what_a_terminate_event_passes_through() -> None:
     figures = _profiled(lambda: actions.extend(harness.engine.handle(ended, harness.now)))
     assert [one.node for one in actions if isinstance(one, do.SubmitNode)] == [1]
     _only_fall("terminate event", figures, EVENT)
+
+
+def test_what_a_look_at_a_dag_passes_through(tmp_path: Path) -> None:
+    if not str(lifecycle.__file__).endswith(".py") or sys.version_info >= (3, 12):
+        pytest.skip("comprehensions, and compiled modules, make no calls that Python sees")
+    for directory in (tmp_path / "first", tmp_path / "next"):  # what is made once is there then
+        still, news = _looks(directory)
+    _only_fall("look with nothing new", still, LOOK)
+    _only_fall("look at an event", news, LOOK_AT_EVENT)
+
+
+def _looks(directory: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """Figures of looks at a DAG that runs: with nothing new, and with an event."""
+    directory.mkdir()
+    (directory / "t.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
+    logs = DagLogs(directory)
+    logs.start()
+    with locks.held(directory / "t.dag.lock", "7\n"):
+        dag = WatchedDag(find_dag(str(directory / "t.dag"), ask=False))
+        logs.submit("A", 1)
+        assert dag.look().counts["idle"] == 1
+        still = _profiled(dag.look)
+        logs.execute(1)
+        news = _profiled(dag.look)
+        assert dag.look().counts["running"] == 1
+    return still, news
 
 
 def test_the_longest_list_of_parameters() -> None:

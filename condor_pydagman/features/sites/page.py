@@ -36,10 +36,17 @@ class SitesSeen:
     def __init__(self, groups: Sequence[NodeGroup]) -> None:
         self._groups = groups
         self._numbers: dict[str, int] = {}
+        self._seen: tuple[GroupSites, int] | None = None  # what `_places` is about
+        self._places = SitesOfGroups((), (), ())
 
     def __call__(self, run: Run) -> SitesOfGroups:
         """Where its groups are, as the logs tell."""
-        found = GroupSites.of(run).groups
+        seen = GroupSites.of(run)
+        if self._seen != (seen, seen.moves):
+            self._seen, self._places = (seen, seen.moves), self._find(seen.groups)
+        return self._places
+
+    def _find(self, found: Mapping[str, GroupSite]) -> SitesOfGroups:
         sites = [found[group.name].site if group.name in found else "" for group in self._groups]
         for name in sorted({*sites} - {"", *self._numbers}):
             self._numbers[name] = len(self._numbers) + 1

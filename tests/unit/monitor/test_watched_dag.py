@@ -77,8 +77,8 @@ def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path) -> None:
     assert counts == {"total": 4, "done": 1, "idle": 1, "waiting": 1, "ready": 1}
     logs.terminate(8, value=1)
     assert dag.look().counts["failed"] == 0
-    assert dag.plan is not None
-    grown = dag.plan.dag
+    grown = dag.dag
+    assert grown is not None
     assert grown.retries[grown.ids["X"]].limit == 1
 
 
@@ -93,6 +93,26 @@ def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
     assert (seen.dag, seen.counts["idle"]) == ("S: inner.dag", 1)
     logs.terminate(8)
     assert not dag.look().subdags
+
+
+def test_what_changes_though_the_logs_tell_nothing_new(logs: DagLogs, tmp_path: Path) -> None:
+    logs.submit("S", 8)
+    logs.counts(3, 1, 0, 2, 0, 0, 0, 0, 0)
+    with locks.held(tmp_path / "t.dag.lock", "7\n"):
+        dag = watched(logs)
+        seen = dag.look()
+        assert (seen.state, seen.counts["done"], seen.subdags[0].begun) == ("running", 0, 0.0)
+        (tmp_path / "t.dag.halt").touch()
+        DagLogs(tmp_path, "inner.dag").start()
+        seen = dag.look()
+        assert (seen.state, seen.subdags[0].begun) == ("halted", BEGIN)
+        assert [one.cause for one in seen.notices] == ["dag.halted"]
+        (tmp_path / "t.dag.halt").unlink()
+        logs.log.rename(tmp_path / "moved")
+        seen = dag.look()
+        assert (seen.state, seen.counts["done"]) == ("running", 1), "DAGMan's counts are left"
+        (tmp_path / "moved").rename(logs.log)
+        assert dag.look().counts["done"] == 0
 
 
 def test_a_dag_that_is_its_own_sub_dag(logs: DagLogs, tmp_path: Path) -> None:
