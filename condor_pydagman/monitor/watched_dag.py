@@ -94,7 +94,8 @@ class WatchedDag:
         self._asked_at = time.monotonic() if found.ad else 0.0
         self._gone = False  # neither DAGMan nor its job is there
         self._inner: dict[str, WatchedDag] = {}
-        self._dagman = Dagman("")  # as of the last look
+        # as it was when stock was taken; None if the logs have told more since
+        self._dagman: Dagman | None = None
         self._standing: Standing
         self._known: Known
         self._doubt = ""
@@ -125,13 +126,14 @@ class WatchedDag:
         has_halt_file = os.path.exists(self.found.paths.halt)
         if self._monitor.read() is not self._tally.run:  # another run has begun
             self._tally = self._monitor.tally()
+        if self._monitor.has_news:
+            self._dagman = None
         self._set_state(has_halt_file=has_halt_file)
         is_live, over = self._state in _LIVE, self.over
         state, code = self._state.value, self.exit_code if over else None
         dagman = Dagman(state, self._note, self.found.cluster, self._ad, is_live, over, code)
-        if self._monitor.has_news or dagman != self._dagman:
-            self._dagman = dagman
-            self._take_stock()
+        if dagman != self._dagman:
+            self._take_stock(dagman)
         subdags, outside = self._subdags(), self._seen_outside()
         seen = self._standing.at(time.time(), subdags=subdags, outside=outside)
         known = self._known._replace(
@@ -143,15 +145,16 @@ class WatchedDag:
         seen = seen.with_notices(notices_of(known), moves=not is_live or self._standing.moves)
         return seen if seen.note or not self._doubt else seen._replace(note=self._doubt)
 
-    def _take_stock(self) -> None:
+    def _take_stock(self, dagman: Dagman) -> None:
         """What the logs tell, and what follows from it whatever the time is."""
         is_of_run = not self._tally.run.starts or self._is_of_this_run()
         shows_run = is_of_run and not self._is_past
         self.tally = self._tally if shows_run else self._nothing
         exact = self._counts_exactly(self.tally)
-        self._standing = Standing(self.found.name, self._dagman, self.tally, exact=exact)
+        self._standing = Standing(self.found.name, dagman, self.tally, exact=exact)
         self._known = known_run(self.found, self._state, self._standing.seen, self.tally, self._ad)
         self._doubt = next(iter(self._monitor.doubts), "") if shows_run else ""
+        self._dagman = dagman
 
     def _counts_exactly(self, tally: Tally) -> bool:
         """Whether the tally has all nodes of the run, which may be still to begin."""

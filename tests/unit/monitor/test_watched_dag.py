@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.engine.actions import AppendJournalRecord
-from condor_pydagman.errors import PoolError
+from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
@@ -113,6 +113,22 @@ def test_what_changes_though_the_logs_tell_nothing_new(logs: DagLogs, tmp_path: 
         assert (seen.state, seen.counts["done"]) == ("running", 1), "DAGMan's counts are left"
         (tmp_path / "moved").rename(logs.log)
         assert dag.look().counts["done"] == 0
+
+
+def test_what_was_read_when_a_look_failed_is_seen_at_the_next(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dag = watched(logs)
+    dag.look()
+    logs.submit("A", 7)
+
+    def unreadable(paths: DagPaths) -> None:
+        raise FileError("can't be read")
+
+    with monkeypatch.context() as patch, pytest.raises(FileError):
+        patch.setattr(watched_dag, "state_of_files", unreadable)
+        dag.look()
+    assert dag.look().counts["idle"] == 1
 
 
 def test_a_dag_that_is_its_own_sub_dag(logs: DagLogs, tmp_path: Path) -> None:
