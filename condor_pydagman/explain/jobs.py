@@ -11,7 +11,6 @@ from typing import Any
 from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.adapters.foreign_texts import ask
 from condor_pydagman.explain.known_facts import Clause, Facts, Fit
-from condor_pydagman.explain.load import idle_jobs
 from condor_pydagman.follow.carriers import nodes_of, with_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.known import HELD, IDLE, QueuedJob
@@ -397,4 +396,4 @@ def _queued(facts: Facts) -> list[QueuedJob]:
 
 def _idle(run: NodeRun) -> int:
     submitted = run.status is NodeStatus.SUBMITTED and run.attempts
-    return idle_jobs(run.attempts[-1]) if submitted else 0
+    return run.attempts[-1].idle if submitted else 0

@@ -21,7 +21,7 @@ What people's programs ask for, of those in `TOLD`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -108,9 +108,12 @@ NOTIFIES = "notify"
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
 # Those that readers know something of, in the order in which people are told of them: with the
-# names of the journal records that the module `shown` takes.
+# names of the journal records, and of the lines of `.dagman.out`, that the module `shown` takes.
 TOLD: dict[str, tuple[str, ...]] = {
-    "sites": ("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+    "sites": (
+        *("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+        "NO_SITE_YET",
+    ),
     "shared_limits": (),
     "brake": ("BRAKED", "BRAKES_OFF"),
     "growth": ("GROWN", "LET_GO", "GROWTH_FAILED"),
@@ -165,17 +168,38 @@ def load_all() -> None:
 
 @cache
 def traced(record: str) -> tuple[Any, ...]:
-    """The modules `shown` that take the journal records of that name."""
+    """The modules `shown` that take the journal records, or the lines, of that name."""
     return tuple(part(name, "shown") for name, records in TOLD.items() if record in records)
 
 
+def used_in(dag: Any, run: Any) -> Collection[str]:
+    """The names of the features that readers ask about a DAG: those that it has, or of which its
+    logs tell; all of them if the DAG is not at hand.
+
+    Args:
+        dag: a `graph.model.Dag`, or None.
+        run: its `follow.run_model.Run`.
+    """
+    return TOLD if dag is None else {*dag.features, *run.of}
+
+
+def told(module: str, name: str, among: Collection[str] = TOLD.keys()) -> list[Any]:
+    """The functions, or tables, of that name in a module of these features, in the order of
+    `TOLD`."""
+    return [
+        found
+        for feature in TOLD
+        if feature in among and (found := own(feature, module, name)) is not None
+    ]
+
+
 @cache
-def told(module: str, name: str) -> tuple[Any, ...]:
-    """The functions, or tables, of that name in a module of features, in the order of `TOLD`."""
-    modules = [part(one, module) for one in TOLD]
-    found = [(one, getattr(one, name)) for one in modules if hasattr(one, name)]
-    # What a module imports is not its own.
-    return tuple(own for one, own in found if getattr(own, "__module__", "") in ("", one.__name__))
+def own(feature: str, module: str, name: str) -> Any:
+    """The function, or table, of that name in a module of a feature; None if it has none, but for
+    what the module imports."""
+    found = getattr(part(feature, module), name, None)
+    home = getattr(found, "__module__", "")
+    return found if home in ("", f"{_BEFORE}{feature}.{module}") else None
 
 
 def home(kind: type) -> str:

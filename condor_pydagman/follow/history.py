@@ -129,10 +129,6 @@ class History:
 
     # What the engine and the features are given.
 
-    def hear(self, say: Callable[[DagEvent], None] | None) -> None:
-        """From now on send events there, or nowhere."""
-        self._say = say
-
     def say(self, event: DagEvent) -> None:
         """Send an event of the whole DAG."""
         if self._say is not None:
@@ -530,7 +526,7 @@ class History:
 
     def own_event(self, event: LogEvent) -> None:
         """A feature has taken an event of a job of its own."""
-        for take in features.told("shown", "own_event"):
+        for take in features.told("shown", "own_event", self.run.of):
             take(self, event)
 
     def carries(self, carrier: Carrier, event: LogEvent) -> None:

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman.features.sites.shown import NO_SITE, GroupSite, GroupSites, why_no_site
 from condor_pydagman.features.sites.states import GroupState
-from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import KEYS, Shown, shown_state
 from condor_pydagman.graph.model import LEFT_OUT, Dag
@@ -21,8 +20,6 @@ from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.web.access import Refused
-
-_NOTHING: Mapping[str, NodeRun] = {}
 
 
 class SitesOfGroups(NamedTuple):
@@ -99,11 +96,9 @@ class DagReader:
         self,
         found: FoundDag,
         schedd: Callable[[int], Mapping[str, Any]],
-        outside: Sequence[OutsideFacts] | None = None,
+        outside: OutsideFacts | None = None,
     ) -> None:
-        self._watched = WatchedDag(
-            found, whole=True, schedd=schedd, heard=self._hear, outside=outside
-        )
+        self._watched = WatchedDag(found, whole=True, schedd=schedd, outside=outside)
         self.names: Sequence[str] = []  # of the nodes, by number
         self.states = bytearray()  # of the nodes, by number, as in `shown_states.KEYS`
         # kept by tables (`tables.Rows`): what their names come from, and the order of these
@@ -114,13 +109,13 @@ class DagReader:
         self._number: Mapping[str, int] | None = None  # where no DAG tells it
         self._known: tuple[object, ...] = ()
         self._sites: SitesSeen | None = None
-        self._have_moved = False  # groups, since the last look
+        self._moves = 0  # of groups, as of `_places`
         self._places: SitesOfGroups | None = None
 
     @property
     def dag(self) -> Dag | None:
         """The graph; None if the DAG files can't be read."""
-        return self._watched.plan.dag if self._watched.plan is not None else None
+        return self._watched.dag
 
     @property
     def run(self) -> Run:
@@ -134,7 +129,7 @@ class DagReader:
 
     def node_run(self, number: int) -> NodeRun | None:
         """What has happened to a node; None if nothing has."""
-        return self._runs().get(self._keys[number])
+        return self.run.nodes.get(self._keys[number])
 
     def brief(self, number: int) -> dict[str, Any]:
         """A node in a list of some."""
@@ -157,7 +152,7 @@ class DagReader:
 
     def group_site(self, name: str) -> GroupSite:
         """Where a group is, as the logs tell."""
-        return self._groups().get(name, NO_SITE)
+        return GroupSites.of(self.run).groups.get(name, NO_SITE)
 
     def group_state(self, number: int) -> GroupState:
         """What becomes of a group, as the engine has it that follows the logs."""
@@ -201,30 +196,19 @@ class DagReader:
 
     def _identity(self) -> tuple[object, ...]:
         """What the numbers of nodes, and all their states, rest on."""
-        run = self._watched.tally.run if self._watched.shows_run else None
-        return self.dag, run, len(self._runs())
-
-    def _runs(self) -> Mapping[str, NodeRun]:
-        return self._watched.tally.run.nodes if self._watched.shows_run else _NOTHING
+        return self.dag, self.run, len(self.run.nodes)
 
     def _place_groups(self) -> None:
-        if self._sites is not None and self._have_moved:
-            self._have_moved = False
-            places = self._sites.places(self._groups())
+        seen = GroupSites.of(self.run)
+        if self._sites is not None and (seen.moves != self._moves or self._places is None):
+            self._moves, places = seen.moves, self._sites.places(seen.groups)
             if places != self._places:  # another one is news
                 self._places = places
-
-    def _groups(self) -> Mapping[str, GroupSite]:
-        return GroupSites.of(self._watched.tally.run).groups if self._watched.shows_run else {}
-
-    def _hear(self, events: Iterable[DagEvent]) -> None:
-        if self._sites is not None:
-            self._have_moved |= any("group" in event.data for event in events)
 
     def _begin(self) -> None:
         """All anew."""
         dag = self.dag
-        runs = self._runs()
+        runs = self.run.nodes
         if dag is not None:
             self.names, self._number = dag.names, None
             self._keys = list(map(logged_name, dag.names))
@@ -235,7 +219,7 @@ class DagReader:
         self._left_out = frozenset(_left_out(dag)) if dag is not None else frozenset()
         self.states = bytearray(map(self._state, range(len(self._keys)), map(runs.get, self._keys)))
         self._sites = SitesSeen(dag) if dag is not None and dag.groups else None
-        self._places, self._have_moved = None, True
+        self._places = None
         self._counts = [self.states.count(state) for state in range(len(KEYS))]
 
     def _state(self, number: int, node: NodeRun | None) -> Shown:

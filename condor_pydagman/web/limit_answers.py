@@ -15,6 +15,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.features.shared_limits.listing import has_claim
 from condor_pydagman.features.shared_limits.outside import LimitsInUse
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
+from condor_pydagman.monitor.outside_facts import OutsideFacts
 from condor_pydagman.web.queue_answers import output_of
 
 FRESH_S = 5.0
@@ -28,6 +29,7 @@ class LimitAnswers:
     def __init__(self) -> None:
         # what DAGs have of them; for the thread for files
         self.in_use = LimitsInUse(self._told, has_claim)
+        self.outside = OutsideFacts({"shared_limits": self.in_use})
         self._rows: Sequence[LimitRow] = ()
         self._is_wanted = False  # since they were asked for last
         self._next = 0.0  # by the monotonic clock

@@ -200,7 +200,7 @@ class LiveDag:
         return self.reader.look()
 
     def _reader(self, found: FoundDag) -> DagReader:
-        return DagReader(found, self._schedd, [self._limits.in_use])
+        return DagReader(found, self._schedd, self._limits.outside)
 
     def _is_changed(self, mark: tuple[int, int]) -> bool:
         """Whether there is another DAG file, and no DAGMan goes by the one that was there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -77,6 +78,21 @@ def test_a_plain_dag_is_read_without_any_feature() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_readers_ask_no_feature_about_a_plain_dag(tmp_path: Path) -> None:
+    (tmp_path / "x.dag").write_text("JOB A a.sub\n")
+    code = (
+        "import sys; from condor_pydagman.cli import pydagman;"
+        " pydagman.main(['watch', '--once', '--json', 'x.dag']);"
+        " print([name for name in sys.modules if name.endswith(('.shown', '.outside'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    seen, asked = done.stdout.splitlines()
+    assert asked == "[]"
+    assert not {"brakes", "feeder", "enough", "sites", "shared_limits"} & set(json.loads(seen))
+
+
 def marked(marks: dict[int, str]) -> Marks:
     made = Marks()
     made.marks = marks
@@ -116,7 +132,8 @@ def test_what_people_are_told_of_features() -> None:
 
 @pytest.mark.parametrize("name", [name for name, records in TOLD.items() if records])
 def test_every_record_that_a_feature_traces_is_taken(name: str) -> None:
-    assert {record.name for record in part(name, "shown").RECORDS} == {*TOLD[name]}
+    shown = part(name, "shown")
+    assert {one.name for one in (*shown.RECORDS, *getattr(shown, "LINES", ()))} == {*TOLD[name]}
 
 
 def test_what_is_done_outside_of_the_engine() -> None:

@@ -46,7 +46,7 @@ def wait_of(node: str, path: str, lines: Iterable[tuple[float, str]]) -> DataWai
 
 def data_wait_notices(known: Known) -> Iterator[Notice]:
     """One for each thing that nodes wait for."""
-    if not known.is_live:
+    if not (known.data_waits and known.is_live):
         return
     alike: dict[tuple[str, bool], list[DataWait]] = {}
     for wait in known.data_waits:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.follow.follower import Follower, Plan
-from condor_pydagman.follow.overview import Dagman, Overview, overview
+from condor_pydagman.follow.overview import Dagman, Overview, Standing
 from condor_pydagman.follow.run_model import Halted, Run
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import Tally
@@ -70,7 +70,8 @@ def _a_run(bench: Bench, text: str, done_at: float, last: int) -> Tally:
 
 def seen(tally: Tally, **how: Any) -> Overview:
     of = {name: how.pop(name) for name in Dagman._fields if name in how}
-    return overview("t.dag", Dagman("running", **of), tally, NOW, **{"exact": True, **how})
+    exact = how.pop("exact", True)
+    return Standing("t.dag", Dagman("running", **of), tally, exact=exact).at(NOW, **how)
 
 
 def test_counts() -> None:
@@ -106,7 +107,7 @@ def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
 
 
 def test_no_end_is_foretold_if_several_should_have_been_done_since() -> None:
-    fast = overview("t.dag", Dagman("running"), a_run(done_at=10), BEGIN + 29, exact=True)
+    fast = Standing("t.dag", Dagman("running"), a_run(done_at=10), exact=True).at(BEGIN + 29)
     assert (fast.remaining_s, fast.stalled_s) == (None, 0.0)  # 10 in 29 s; none in 19 s
 
 
