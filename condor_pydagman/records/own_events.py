@@ -27,26 +27,16 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _PLAIN = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 STRING = r'"((?:[^"\\]|\\["\\nrt]|\\x[89a-f][0-9a-f])*)"'
 _BYTE = 0xDC00  # what Python adds to a byte that it can't decode (PEP 383)
-# Old records have `DAGNodeName`, and the job that they are about in the event's head.
 _RECORD = re.compile(
-    r'\s*\[ DAGManNote = "([A-Z_]+)"; (DAGNodeName|Node) = ' + STRING + r"; "
+    r'\s*\[ DAGManNote = "([A-Z_]+)"; Node = ' + STRING + r"; "
     r'(?:Job = "(\d{1,9})\.(-?\d{1,9})"; )?'
     r"DAGManNodeRetry = (\d{1,10}); Value = (-?\d{1,10}); Text = " + STRING + r" \]\s*"
-)
-_OF_JOBS = (
-    JournalRecord.ADOPTED,
-    JournalRecord.JOB_LOST,
-    JournalRecord.JOB_ENDED,
-    JournalRecord.TIMED_OUT,
-    JournalRecord.SURPLUS,
 )
 
 
 class RecordRead(NamedTuple):
-    """A journal record as it was read back from the nodes log; `cluster` is -1 if it names no job.
-
-    `old`: of the form in which the event's head has the job that the record is about.
-    """
+    """A journal record as it was read back from the nodes log; `cluster` is -1 if it names no
+    job."""
 
     record: JournalRecord
     node: str
@@ -55,7 +45,6 @@ class RecordRead(NamedTuple):
     text: str
     cluster: int = -1
     proc: int = -1
-    old: bool = False
 
 
 class StampForm(NamedTuple):
@@ -159,10 +148,10 @@ def parse_record(info: str) -> RecordRead | None:
     found = _RECORD.fullmatch(info)
     if found is None or found[1] not in JournalRecord.__members__:
         return None
-    name, key, node, cluster, proc, retry, value, text = found.groups()
+    name, node, cluster, proc, retry, value, text = found.groups()
     job = (int(cluster), int(proc)) if cluster else (-1, -1)
-    record, old = JournalRecord[name], key != "Node"
-    return RecordRead(record, unescaped(node), int(retry), int(value), unescaped(text), *job, old)
+    record = JournalRecord[name]
+    return RecordRead(record, unescaped(node), int(retry), int(value), unescaped(text), *job)
 
 
 def with_info(event: LogEvent, info: str) -> LogEvent:
@@ -186,12 +175,11 @@ def with_record(event: LogEvent, read: RecordRead) -> LogEvent:
 
     Jobs can (condor_chirp ulog), but the shadow puts the job's own id into the head.
     """
-    if event.cluster >= 0 and not (read.old and read.record in _OF_JOBS):
+    if event.cluster >= 0:
         return event
-    head = event if read.cluster < 0 else read
     return event._replace(
-        cluster=head.cluster,
-        proc=head.proc,
+        cluster=read.cluster,
+        proc=read.proc,
         node=read.node,
         value=read.value,
         record=read.record,

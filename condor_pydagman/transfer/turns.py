@@ -16,7 +16,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from condor_pydagman.adapters.shared_directory import (
     LiveFile,
@@ -29,7 +29,7 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.placement_directory import open_own, open_shared
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.rules.services import HOST_LABEL, Service, service_label
+from condor_pydagman.transfer.rules.services import Service, service_label
 from condor_pydagman.transfer.rules.turn_rules import (
     Rest,
     Ticket,
@@ -539,7 +539,6 @@ class Rests:
     """What is known of services, in files of the shared directory: one for each service and user.
 
     What others say is honoured, but not for ever: somebody might say it to keep others from one.
-    What workers of the version before say of a whole host holds for all its services until it ends.
     Used by several threads.
 
     Args:
@@ -566,10 +565,6 @@ class Rests:
             rest = read_rest_name(name) if name.startswith("rest.") else None
             if rest is not None:
                 said.setdefault(rest.label, []).append((rest, name))
-        of_hosts = [of for of in said if len(of) <= HOST_LABEL]
-        if of_hosts:
-            wanted = {*looked_at, *said, *_services_of(names)}
-            _spread_to_services({of: said.pop(of) for of in of_hosts}, said, wanted, now)
         found = {}
         for of, words in said.items():
             counts = self._counting(of, words, shared, now)
@@ -662,26 +657,6 @@ class Rests:
 def label_of(service: Service) -> str:
     """What stands for a service in names of files."""
     return service_label(label(service.server), service.scheme)
-
-
-def _services_of(names: Iterable[str]) -> Iterator[str]:
-    """Labels of the services that tickets are for."""
-    for ticket in _tickets(names):
-        for place, _ in ticket.needs():
-            yield place[1:]
-
-
-def _spread_to_services(
-    of_hosts: Mapping[str, list[tuple[Rest, str]]],
-    said: dict[str, list[tuple[Rest, str]]],
-    labels: Iterable[str],
-    now: float,
-) -> None:
-    """Take what is said of hosts as said of their services, until its end."""
-    for one in labels:
-        for rest, name in of_hosts.get(one[:HOST_LABEL], ()):
-            if len(one) > HOST_LABEL and rest.until > now:
-                said.setdefault(one, []).append((rest._replace(label=one), name))
 
 
 def _reason(view: View, services: Sequence[Service]) -> str:

@@ -42,8 +42,6 @@ class Bundle:
         again_at: when its results are to be brought home again, which failed.
         placed: nodes that have places in their category.
         unplaced: nodes that get one next, or have left.
-        is_live: whether what its nodes have come to may be known while its job runs: not of one
-            that an earlier version has made for a run with file transfer.
         not_home: how many of its nodes have ended whose files come home with the job.
         worked_s: seconds that those of its nodes took of which that was known then.
         text: the description of its job, which is submitted when a record has been read back.
@@ -51,7 +49,7 @@ class Bundle:
 
     __slots__ = (
         *("again_at", "asked", "begun", "behind", "cluster", "ended", "ended_at", "given_up"),
-        *("held", "hold", "inside", "is_live", "kind", "members", "missing", "not_home"),
+        *("held", "hold", "inside", "kind", "members", "missing", "not_home"),
         *("number", "parallel", "placed", "removed", "runs", "text", "unknown", "unplaced"),
         "worked_s",
     )
@@ -75,7 +73,6 @@ class Bundle:
         self.again_at = 0.0
         self.placed: set[int] = set()
         self.unplaced: deque[int] = deque()
-        self.is_live = True
         self.not_home = 0
         self.worked_s = 0.0
         self.text = ""

@@ -73,6 +73,3 @@ def service_label(host_label: str, scheme: str) -> str:
     """What stands for a service in names of files, by what stands for its server."""
     protocol = protocol_of(protocol_label(scheme))
     return f"{host_label}{zlib.crc32(protocol.encode()):08x}"
-
-
-HOST_LABEL = 16  # characters: a label as short as this is of a whole host

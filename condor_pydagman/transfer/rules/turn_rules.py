@@ -9,7 +9,7 @@ the rest twice as long.  After it one placement tries; the newest word about a s
 whoever says it: a success ends the rest for all.
 
 A ticket names hosts and protocols, each host with the protocol in the same place: together they are
-a service.  Workers of the version before take the hosts alone for what has limits.
+a service.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from condor_pydagman.transfer.rules.services import Service, protocol_label, ser
 
 MAX_FAILURES = 30
 FUTURE_S = 60.0  # what is said later than that is of a clock that was wrong, or of ill will
-_REST_NAME = re.compile(r"rest\.([0-9a-f]{12,24})\.(\d{1,3})\.(\d{1,15})\.(\d{1,15})", re.ASCII)
+_REST_NAME = re.compile(r"rest\.([0-9a-f]{24})\.(\d{1,3})\.(\d{1,15})\.(\d{1,15})", re.ASCII)
 
 
 class Rest(NamedTuple):
     """What a worker has said of a service.
 
     Attributes:
-        label: stands for the service in names of files, which others can read; workers of the
-            version before say it of a whole host, with a shorter label.
+        label: stands for the service in names of files, which others can read.
         failures: in a row; 0: it works.
         since: when it was said, seconds since 1970.
         until: end of the rest.

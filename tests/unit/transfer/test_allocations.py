@@ -8,7 +8,6 @@ import io
 import os
 import re
 import signal
-import sqlite3
 import sys
 import threading
 import time
@@ -466,17 +465,3 @@ def test_the_process_that_releases_for_a_removed_dag(
     assert dag_allocations.main() == 0
     assert bench.own().all() == []
     assert "released: a of /disk" in (tmp_path / "t.dag.placements/released.out").read_text()
-
-
-def test_books_of_the_version_before_are_read(bench: Bench) -> None:
-    """They have no table of who has allocated."""
-    bench.allocate("a")
-    bench.transfer(100, identity="a")
-    bench.space.close()
-    (path,) = bench.path.glob("own.*/usage.sqlite")
-    with contextlib.closing(sqlite3.connect(path)) as books:
-        books.execute("DROP TABLE makers")
-        books.execute("DROP TABLE given_back")
-        books.commit()
-    (known,) = bench.own().all()
-    assert (known.used, known.dags) == (100, ())

@@ -251,28 +251,6 @@ def test_another_service_of_a_host_that_fails_goes_on(tmp_path: Path) -> None:
     assert bench.turns.rested_at([Service("http", "a")]) == 0
 
 
-def test_what_the_version_before_says_of_a_host_holds_until_its_end(tmp_path: Path) -> None:
-    bench = Bench(tmp_path / "shared", max_transfers=0)
-    now = round(time.time() * 1000)
-    old = bench.path / f"rest.{shared_directory.label('a')}.3.{now}.{now + 500_000}"
-    old.touch()
-    ftp, http = Service("ftp", "a"), Service("http", "a")
-    for service in (ftp, http):
-        assert bench.turns.rested_at([service]) > time.time()
-    assert bench.turns.rested_at([Service("http", "b")]) == 0
-    time.sleep(0.002)  # names have milliseconds
-    bench.turns.service_worked(http)
-    assert bench.turns.rested_at([http]) == 0
-    assert bench.turns.rested_at([ftp]) > time.time()
-    bench.take("a").close()
-    assert old.exists(), "the worker that has written it counts on it"
-    old.rename(bench.path / f"rest.{shared_directory.label('a')}.3.{now}.{now}")
-    first, second = bench.take("b"), bench.take("b")  # nobody tries alone after its end
-    assert bench.turns.rested_at([ftp]) == 0
-    first.close()
-    second.close()
-
-
 def test_tickets_of_the_version_before_count_for_their_service(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "shared", max_transfers=0, max_per_host=1)
     host = shared_directory.label("a")

@@ -1,8 +1,7 @@
 """The claims of all DAGMans of the access point: see `adapters.job_claims`.
 
 Here no DAGMan proves that it lives: a claim counts while the DAGMan job is in the queue.  A file is
-JSON, and nothing in it is trusted.  It says as well at which sites groups of the DAG wait; DAGMans
-of older versions do not say that, and do not read it.
+JSON, and nothing in it is trusted.  It says as well at which sites groups of the DAG wait.
 """
 
 from __future__ import annotations
@@ -149,7 +148,7 @@ class ClaimsDirectory(JobClaims):
 
     @property
     def name(self) -> str:
-        """Of the own file: that of a DAGMan of an older version, too.
+        """Of the own file.
 
         Raises:
             FileError: the directory can't be read.

@@ -15,7 +15,7 @@ from condor_pydagman.transfer.rules.turn_rules import (
     rest_name,
 )
 
-HOST, NOW, FIRST, LONGEST = "0123456789abcdef", 1e9, 10.0, 600.0
+HOST, NOW, FIRST, LONGEST = "0123456789abcdef01234567", 1e9, 10.0, 600.0
 whole = st.integers(0, 10**11).map(float)
 
 
