@@ -65,11 +65,8 @@ ASKED_FOR: dict[str, int] = {}
 # Modules outside of `features` that import modules of one, or ask for its parts by its name, and
 # how many times.
 IMPORTERS = {
-    "__init__.py": 2,
-    "api/dag_view.py": 2,
     "records/grown_sections.py": 2,
     "records/steering_messages.py": 1,
-    "workflow/methods.py": 1,
 }
 
 
