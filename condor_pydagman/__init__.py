@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         write_node_status,
     )
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
-    from condor_pydagman.features.timeout.commands import Timeout
     from condor_pydagman.follow.dag_events import DagEvent
     from condor_pydagman.follow.run_model import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
     from condor_pydagman.graph.model import (
@@ -87,7 +86,6 @@ __all__ = [
     "Splice",
     "SteeringAnswer",
     "SubmittedDag",
-    "Timeout",
     "Tolerance",
     "Usage",
     "UsageError",
@@ -178,7 +176,6 @@ _HOMES = {
         "PydagmanError",
         "UsageError",
     ),
-    "features.timeout.commands": ("Timeout",),
     "lint.findings": ("Severity",),
     "graph.model": (
         "Abort",

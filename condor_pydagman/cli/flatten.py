@@ -18,7 +18,6 @@ from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.unparse import dag_lines
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.parser import lines_of, manager_commands
-from condor_pydagman.monitor.plan import reopen_last_run
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -76,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         dag = build(arguments.dag_files, DagFiles().read, options)
         if arguments.grown:
+            from condor_pydagman.monitor.plan import reopen_last_run  # late: it loads much
+
             reopen_last_run(dag, arguments.dag_files)
         lines: Iterable[str] = chain(_submit_lines(arguments), dag_lines(dag))
         head += _knobs_needed(dag)

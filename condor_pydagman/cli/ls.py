@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.text_table import columns
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
@@ -165,10 +166,8 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         cells.append((job, printable(state), done, failed, age, printable(row.dag)))
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
     room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
-    fitting = ((*line[:-1], _end(line[-1], room)) for line in cells)
-    return [
-        "  ".join(cell.ljust(size) for cell, size in zip(line, widths)).rstrip() for line in fitting
-    ]
+    fitting = [(*line[:-1], _end(line[-1], room)) for line in cells]
+    return list(columns(fitting, left=range(len(_COLUMNS))))
 
 
 def _though(row: Row) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 
-def columns(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
+def columns(rows: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[str]:
     """Lines with the cells of each row below each other; the columns `left` begin at their left."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:

@@ -1,8 +1,8 @@
 """What this program can do beyond the stock one, and what few DAGs use: a folder for each ability.
 
-`FEATURES` is what engine and readers go by; commands and pages about one feature import it.
-Nothing of it is imported but for a DAG that wants it.  The modules of a folder that the core asks
-for:
+`FEATURES` is what all others go by; no module outside of this folder imports one of a feature.
+Nothing of a feature is imported but for a DAG that wants it.  The modules of a folder that the
+core asks for:
 
 - `commands`: its commands, as rows (`language.rows`); what a Dag holds of it, and how its commands
   are applied (`graph.apply`).

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -492,6 +492,9 @@ class FeatureData:
     """
 
     by_node: ClassVar[tuple[str, ...]] = ()  # the names of attributes that are such dictionaries
+    # the name of an attribute with nodes that are done though they have not run; people read it
+    # with blanks
+    not_run: ClassVar[str] = ""
     # where its lines stand among those of other features: lower first, then in the order of
     # FEATURES; a node's below 0 before its CATEGORY
     place: ClassVar[int] = 0
@@ -602,11 +605,6 @@ class FeatureData:
     def file_names(self, node: int) -> Iterable[str]:
         """The names of files in lines about a node, macros included."""
         return ()
-
-    @property
-    def not_run(self) -> Mapping[str, Iterable[int]]:
-        """Nodes that are done though they have not run, by the word of node status files."""
-        return {}
 
     def told(self, node: int) -> Iterable[str]:
         """What people are told of a node whose state says nothing of it, in clauses."""

@@ -52,9 +52,8 @@ class States:
     def __init__(self, dag: Dag) -> None:
         self.of = bytearray(dag.flags.translate(_BEFORE))
         for of_feature in dag.features.values():
-            for word, nodes in of_feature.not_run.items():
-                for node in nodes:
-                    self.of[node] = _NOT_RUN[word]
+            for node in getattr(of_feature, of_feature.not_run, ()):
+                self.of[node] = _NOT_RUN[of_feature.not_run.replace("_", " ")]
         self.details: dict[int, str] = {}
         self.sites: dict[int, str] = {}
         self.unknown = 0

@@ -521,7 +521,7 @@ def _dag_told(report: Report) -> dict[str, Any]:
             assert one.value == len(told["enough"])
         elif one.metric == "nodes_not_needed":
             told["not_needed"] = one.value
-        else:
+        elif one.value != "":  # else it is for clients alone
             told[f"shown {one.field or one.metric}"] = one.value
     return told
 

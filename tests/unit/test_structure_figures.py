@@ -51,9 +51,9 @@ LOADED = {"modules": 136, "lines": 33_341}
 # who takes more than SLACK out lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1373,
+    "": 1370,
     "adapters": 9160,
-    "api": 2573,
+    "api": 2574,
     "cli": 5936,
     "config": 1008,
     "daemon": 4743,
@@ -61,21 +61,21 @@ LINES = {
     "data_requests": 1325,
     "engine": 8360,
     "explain": 2413,
-    "features": 26459,
+    "features": 26449,
     "follow": 4531,
-    "graph": 4829,
+    "graph": 4827,
     "language": 4897,
     "lint": 3563,
     "monitor": 3152,
-    "picture": 2979,
+    "picture": 2978,
     "pool": 1738,
     "records": 3651,
     "report": 2353,
     "transfer": 13368,
     "web": 2893,
-    "workflow": 2560,
+    "workflow": 2557,
 }
-LINES_OF_TESTS = 139_322
+LINES_OF_TESTS = 139_326
 # Names of features, in the modules that every DAG uses.
 FEATURES = {
     name
@@ -110,11 +110,8 @@ ASKED_FOR: dict[str, int] = {}
 # Modules outside of `features` that import modules of one, or ask for its parts by its name, and
 # how many times.
 IMPORTERS = {
-    "__init__.py": 2,
-    "api/dag_view.py": 2,
     "records/grown_sections.py": 2,
     "records/steering_messages.py": 1,
-    "workflow/methods.py": 1,
 }
 
 

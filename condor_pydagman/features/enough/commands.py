@@ -7,7 +7,7 @@ so that nodes by which the DAG grows are among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, OF_THE_WHOLE, Applied, unchanged
@@ -73,6 +73,7 @@ class EnoughsOfDag(FeatureData):
     """The ENOUGH lines of a DAG."""
 
     by_node = ("enough_of", "not_needed")
+    not_run = "not_needed"
     place = 2
 
     def __init__(self) -> None:
@@ -102,11 +103,6 @@ class EnoughsOfDag(FeatureData):
     def done_line(self, dag: Dag, node: int) -> NotNeeded | None:
         """As of `FeatureData`."""
         return NotNeeded(0, dag.names[node]) if node in self.not_needed else None
-
-    @property
-    def not_run(self) -> dict[str, Iterable[int]]:
-        """As of `FeatureData`."""
-        return {"not needed": self.not_needed}
 
     def categories(self) -> Iterator[str]:
         """As of `FeatureData`."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import DONE, Dag, FeatureData
@@ -25,6 +23,7 @@ class SkippedOfDag(FeatureData):
     """The nodes that are done because an earlier run has skipped them."""
 
     by_node = ("skipped",)
+    not_run = "skipped"
     place = 3
 
     def __init__(self) -> None:
@@ -33,11 +32,6 @@ class SkippedOfDag(FeatureData):
     def done_line(self, dag: Dag, node: int) -> Skipped | None:
         """As of `FeatureData`."""
         return Skipped(0, dag.names[node]) if node in self.skipped else None
-
-    @property
-    def not_run(self) -> dict[str, Iterable[int]]:
-        """As of `FeatureData`."""
-        return {"skipped": self.skipped}
 
 
 def skipped(building: Building, command: Skipped) -> None:

@@ -147,8 +147,8 @@ class _Dimension(rows.Part):
 
     def write(self, value: tuple[Dimension, ...]) -> str:
         return " ".join(
-            joined(ALONG if one.along else OVER, one.variable, "IN", *map(file_word, one.values))
-            for one in value
+            joined(ALONG if along else OVER, variable, "IN", *map(file_word, values))
+            for variable, values, along in value
         )
 
 

@@ -19,6 +19,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.records.own_events import record_event
 from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web.dag_reader import SitesOfGroups
+from condor_pydagman.web.picture_boxes import PictureBoxes, at_sites, shares
 from condor_pydagman.web.steering import Answer, Controls, Request, Steering
 from tests import locks
 from tests.dag_logs import DagLogs
@@ -297,8 +298,37 @@ def places(names: Sequence[str], of: Sequence[int], nodes: Sequence[int]) -> Sit
     return SitesOfGroups(tuple(names), list(of), list(nodes))
 
 
+def placed(names: Sequence[str], of: Sequence[int]) -> SitesOfGroups:
+    return places(names, of, [0] * len(names))
+
+
 def test_sites_are_in_the_order_of_names_and_later_ones_behind() -> None:
     seen = SitesSeen(build_text(GROUPS).groups)
     assert seen(at()) == places((), [0, 0], [])
     assert seen(at(g="south", h="north")) == places(("north", "south"), [2, 1], [1, 2])
     assert seen(at(g="east")) == places(("north", "south", "east"), [3, 0], [0, 0, 2])
+
+
+def test_shares_of_boxes() -> None:
+    found = shares(build_text(GROUPS), [0, 0, 0, 7])
+    assert found == {0: {0: 2}, 7: {1: 1}}
+    assert list(at_sites(found[0], placed("ns", [2, 1]))) == [[2, 2]]
+    assert list(at_sites(found[7], placed("ns", [2, 0]))) == []
+
+
+def test_boxes_of_the_picture() -> None:
+    boxes = PictureBoxes(build_text(GROUPS))
+    known = placed("ns", [2, 0])
+    found = {box["label"]: box for box in boxes.picture([], bytes(4), 1, known)["boxes"]}
+    assert [found[name].get("site_group") for name in "ABCD"] == [0, 0, None, 1]
+    bare = boxes.picture([], bytes(4), 1, placed("n", [1]))["boxes"]
+    assert not any("site_group" in box for box in bare), "places of another DAG"
+
+
+def test_a_box_of_many_nodes_has_shares() -> None:
+    many = "".join(f"JOB n{number} a.sub\n" for number in range(300))
+    children = " ".join(f"n{number}" for number in range(300))
+    text = f"JOB r a.sub\n{many}PARENT r CHILD {children}\nSITE_GROUP g NODES n1 n2 n3\n"
+    found = PictureBoxes(build_text(text)).picture([], bytes(301), 1, placed("ns", [2]))
+    (box,) = [box for box in found["boxes"] if box["node"] is None]
+    assert (box["count"], box["sites"]) == (300, [[2, 3]])

@@ -8,12 +8,11 @@ from condor_pydagman.features.timeout.commands import Timeout, timeouts_of
 from condor_pydagman.graph.apply_rescue import apply_progress, read_saved
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, Dag, Retry
+from condor_pydagman.language.keywords import manual
 from tests.unit.graph.texts import build_text
 
-ONLY = (
-    "ERROR: A rescue or save file can hold RETRY, VARS, PRIORITY, TIMEOUT, CATEGORY, SITE_MATCHED,"
-    " CHOOSE, SKIPPED, NODE_RESULT, NOT_NEEDED, GROWN, NOT_DONE and DONE lines only"
-)
+WORDS = [row.word for row in manual() if row.in_rescue]
+ONLY = f"ERROR: A rescue or save file can hold {', '.join(WORDS[:-1])} and {WORDS[-1]} lines only"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web.dag_reader import NOWHERE, DagReader, SitesOfGroups
 from condor_pydagman.web.node_rows import row_of
-from condor_pydagman.web.picture_boxes import PictureBoxes, at_sites, shares
+from condor_pydagman.web.picture_boxes import PictureBoxes, shares
 from tests.dag_logs import DagLogs
 from tests.unit.graph.texts import build_text
 
@@ -153,31 +153,6 @@ def test_a_client_is_told_what_it_does_not_know() -> None:
     assert places("n", [1]).news(was)["of"] == [1], "another number of groups: another DAG"
     assert places("x", [1, 0, 1]).news(was)["of"] == [1, 0, 1], "other sites: another run"
     assert NOWHERE.news(was) == {"names": (), "nodes": (), "of": ()}
-
-
-def test_shares_of_boxes() -> None:
-    found = shares(build_text(DAG), [0, 0, 0, 7])
-    assert found == {0: {0: 2}, 7: {1: 1}}
-    assert list(at_sites(found[0], places("ns", [2, 1]))) == [[2, 2]]
-    assert list(at_sites(found[7], places("ns", [2, 0]))) == []
-
-
-def test_boxes_of_the_picture() -> None:
-    boxes = PictureBoxes(build_text(DAG))
-    known = places("ns", [2, 0])
-    found = {box["label"]: box for box in boxes.picture([], bytes(4), 1, known)["boxes"]}
-    assert [found[name].get("site_group") for name in "ABCD"] == [0, 0, None, 1]
-    bare = boxes.picture([], bytes(4), 1, places("n", [1]))["boxes"]
-    assert not any("site_group" in box for box in bare), "places of another DAG"
-
-
-def test_a_box_of_many_nodes_has_shares() -> None:
-    many = "".join(f"JOB n{number} a.sub\n" for number in range(300))
-    children = " ".join(f"n{number}" for number in range(300))
-    text = f"JOB r a.sub\n{many}PARENT r CHILD {children}\nSITE_GROUP g NODES n1 n2 n3\n"
-    found = PictureBoxes(build_text(text)).picture([], bytes(301), 1, places("ns", [2]))
-    (box,) = [box for box in found["boxes"] if box["node"] is None]
-    assert (box["count"], box["sites"]) == (300, [[2, 3]])
 
 
 def test_a_dag_without_groups_has_none_of_it() -> None:
