@@ -26,7 +26,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features import SERVES_CLIENTS, part
+from condor_pydagman.features import NAMES, SERVES_CLIENTS, part
 from condor_pydagman.printable import message
 from condor_pydagman.records.own_ad import HALTED, LIMITS, PRIORITY
 from condor_pydagman.timers import REPLY_TIMEOUT_S
@@ -80,7 +80,7 @@ class Control:
             changes = {HALTED: "true" if halted else "false"}
         restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
         priority = run.job.ad.get(PRIORITY)
-        if isinstance(priority, int) and run.recovering:
+        if isinstance(priority, int) and run.recovering and SERVES_CLIENTS in NAMES:
             wanted = part(SERVES_CLIENTS, "run").PriorityWanted
             restored.append(wanted(priority, restored=True))
         elif priority is not None:
@@ -264,6 +264,8 @@ class Clients:
         return earlier
 
     def _listen(self) -> None:
+        if SERVES_CLIENTS not in NAMES:
+            return
         try:
             self._socket = RequestSocket(self._run.paths.primary)
         except OSError as error:

@@ -1,8 +1,8 @@
 """What this program can do beyond the stock one, and what few DAGs use: a folder for each ability.
 
 `FEATURES` is what engine and readers go by; commands and pages about one feature import it.
-Nothing of it is imported but for a DAG that wants it.  The modules of a folder that the core asks
-for:
+Nothing of it is imported but for a DAG that wants it, and a folder may be missing.  The modules of
+a folder that the core asks for:
 
 - `commands`: its commands, as rows (`language.rows`); what a Dag holds of it, and how its commands
   are applied (`graph.apply`).
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from os.path import isdir, join
 from typing import Any
 
 from condor_pydagman.named_tuple import NamedTuple
@@ -41,6 +42,7 @@ class Entry(NamedTuple):
         defines: those that are applied before, see `language.keywords`.
         records: names of journal records that the log of any DAG may have, since a person may
             ask for the feature while the DAG runs.
+        more_records: names of its others.
         restored: of its words, those whose lines in a rescue file are applied before all others, by
             `restore` of its `commands`.
         runs: whether it has a part in runs, its module `run`.
@@ -56,6 +58,7 @@ class Entry(NamedTuple):
     uses: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
+    more_records: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     runs: bool = True
     after_replay: str = ""
@@ -63,36 +66,44 @@ class Entry(NamedTuple):
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
-FEATURES = (
+_NAMED = (
     Entry("sweep", uses=("SWEEP_PARENT",), defines=("SWEEP",), runs=False),
     Entry("choose", uses=("CHOOSE",), runs=False),
     Entry("notify", uses=("NOTIFY",), runs=False),
     # It counts nodes, so it knows new ones before others have them move.
     Entry("shared_limits", uses=("SHARED_LIMIT",), after_replay="all_restart_pre_rate"),
-    Entry("timeout", uses=("TIMEOUT",)),
-    Entry("brake", uses=("BRAKE",)),
-    Entry("enough", uses=("ENOUGH", "NOT_NEEDED")),
+    Entry("timeout", uses=("TIMEOUT",), more_records=("TIMED_OUT",)),
+    Entry("brake", uses=("BRAKE",), more_records=("BRAKED", "BRAKES_OFF")),
+    Entry("enough", uses=("ENOUGH", "NOT_NEEDED"), more_records=("ENOUGH", "NOT_NEEDED")),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
-    Entry("run_if", ("decided",), uses=("RUN_IF",)),
+    Entry("run_if", ("decided",), uses=("RUN_IF",), more_records=("CONDITION",)),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
     Entry("steering", records=("STEERED",)),
     Entry(
         "bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"), option="bundle"
     ),
     # A node that does not run needs no site.
-    Entry("cache", uses=("CACHE",)),
-    Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),
+    Entry("cache", uses=("CACHE",), more_records=("CACHED",)),
+    Entry(
+        "sites",
+        uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED"),
+        more_records=("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+    ),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
-    Entry("publish", uses=("PUBLISH", "NODE_RESULT")),
+    Entry("publish", uses=("PUBLISH", "NODE_RESULT"), more_records=("NODE_RESULT",)),
     Entry(
         "growth",
         uses=("EXTEND", "SCATTER", "GROWN", "LET_GO"),
         records=("GROWN", "LET_GO"),
+        more_records=("GROWTH_FAILED",),
         restored=("LET_GO", "GROWN"),
         with_others=("feeder",),
     ),
-    Entry("feeder", uses=("FEEDER",)),
+    Entry("feeder", uses=("FEEDER",), more_records=("FEEDER_FAILED",)),
 )
+# Those whose folders are there.
+FEATURES = tuple(one for one in _NAMED if isdir(join(__path__[0], one.name)))
+NAMES = {one.name for one in FEATURES}
 
 # Those that have something done outside of the engine, in the order in which they say what is wrong
 # with a DAG, and what is to be expected of it; with the features for which they do.  What CACHE
@@ -114,6 +125,13 @@ NOTIFIES = "notify"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
+# Journal records of features that are not there, with the names of these.
+ABSENT = {
+    record: entry.name
+    for entry in _NAMED
+    if entry.name not in NAMES
+    for record in entry.records + entry.more_records
+}
 # Those that readers know something of, in the order in which people are told of them: with the
 # names of the journal records that the module `shown` takes.
 TOLD: dict[str, tuple[str, ...]] = {

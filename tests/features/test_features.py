@@ -50,6 +50,7 @@ def test_every_part_that_is_asked_for_is_one_that_features_have() -> None:
         for found in re.findall(r"\b(?:part|told)\([^\n]*?\"([a-z_]+)\"", path.read_text())
     } - FOLDERS
     known = {"commands", "run", "helper", "clients", "lint", "shown", "explain", "outside"}
+    known |= {"starter"}
     assert asked <= known
     assert known <= {
         path.stem for folder in FOLDERS for path in package.glob(f"features/{folder}/*")
@@ -117,6 +118,19 @@ def test_what_people_are_told_of_features() -> None:
 @pytest.mark.parametrize("name", [name for name, records in TOLD.items() if records])
 def test_every_record_that_a_feature_traces_is_taken(name: str) -> None:
     assert {record.name for record in part(name, "shown").RECORDS} == {*TOLD[name]}
+
+
+def test_every_record_is_of_a_feature_or_of_the_core() -> None:
+    of_features = [name for one in FEATURES for name in one.records + one.more_records]
+    of_runs = [
+        record.name
+        for one in FEATURES
+        for kind in vars(part(one.name, "run") or Path).values()
+        if isinstance(kind, type) and getattr(kind, "name", "") == one.name
+        for record, _ in (*kind.records, *kind.attempt_records)
+    ]
+    assert sorted(of_runs) == sorted(of_features)
+    assert not features.ABSENT
 
 
 def test_what_is_done_outside_of_the_engine() -> None:
