@@ -17,10 +17,10 @@ from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.choose.commands import choices_of
+from condor_pydagman.features.common.steps import Steps, steps
 from condor_pydagman.features.feeder.commands import feeder_of
 from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
-from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import does, number_of

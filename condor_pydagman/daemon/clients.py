@@ -11,7 +11,6 @@ What serves the local socket is loaded when the first client comes, since most D
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import select
@@ -21,7 +20,7 @@ from typing import Any
 
 from condor_pydagman.adapters.cedar import Ad, Value, value
 from condor_pydagman.adapters.control_socket import Request
-from condor_pydagman.adapters.request_socket import RequestSocket
+from condor_pydagman.adapters.request_socket import RequestSocket, answer_line
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -303,9 +302,9 @@ class Clients:
         try:
             made = part(SERVES_CLIENTS, "clients").LocalClients
         except FileError as error:
-            answer = json.dumps({"version": 1, "id": None, "error": str(error)})
+            answer = answer_line(None, {"error": str(error)})
             for client, _ in socket.lines():
-                socket.answer(client, answer.encode() + b"\n")
+                socket.answer(client, answer)
             return
         self._local = made(self._run, socket)
 

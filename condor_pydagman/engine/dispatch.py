@@ -15,7 +15,6 @@ from condor_pydagman.engine import (
     operator,
     provisioner,
     reconcile,
-    rerun,
     run_end,
     scripts,
     submission,
@@ -57,7 +56,7 @@ def dispatch(run: RunState) -> None:
         if written.holding and _is_held(run):
             return
     if run.nodes.stale:
-        rerun.settle(run)
+        lifecycle.settle(run)
     for before_starts in hooks.before_starts:
         before_starts()
     if run.save_points.due:

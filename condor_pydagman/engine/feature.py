@@ -10,7 +10,7 @@ says that it is called live only.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from condor_pydagman import features
 from condor_pydagman.engine.hooks import Hooks
@@ -18,8 +18,10 @@ from condor_pydagman.engine.inputs import LogEvent, QueuedJob, QueueListed
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.report import GroupReport, Shown
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import EventKind, JournalRecord
+
+if TYPE_CHECKING:
+    from condor_pydagman.graph.grow import Growth
 
 Methods = tuple[tuple[JournalRecord, str], ...]
 Table = Mapping[Any, Callable[..., Any]]

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob, QueueListed
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.report import GroupReport, Shown
-from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import JournalRecord
+
+if TYPE_CHECKING:
+    from condor_pydagman.graph.grow import Growth
 
 Records = Mapping[JournalRecord, Callable[[int, LogEvent], None]]
 Events = Mapping[int, Callable[[int, LogEvent], None]]

@@ -4,8 +4,8 @@
 Nothing of it is imported but for a DAG that wants it, and a folder may be missing.  The modules of
 a folder that the core asks for:
 
-- `commands`: its commands, as rows (`language.rows`); what a Dag holds of it, and how its commands
-  are applied (`graph.apply`).
+- `commands`: its commands, as rows (`features.common.rows`); what a Dag holds of it, and how its
+  commands are applied (`graph.apply`).
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
 - `helper`: what it does outside of the engine (`daemon.helpers`), if it is in `HELPERS`.

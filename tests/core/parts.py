@@ -27,13 +27,8 @@ FILES = (
 # Modules of these folders that the core does not use: what several programs around DAGMan share,
 # in the lowest layer of them.
 NOT_OF_THE_CORE = (
-    *("adapters/confined_reader", "adapters/confinement", "adapters/described_jobs"),
-    *("adapters/followed_files", "adapters/foreign_texts", "adapters/job_claims"),
-    *("adapters/queued_dagmans", "adapters/request_client", "adapters/shared_directory"),
-    *("adapters/tls", "adapters/wakes"),
-    *("graph/inside", "graph/node_sets", "graph/steps"),
-    *("language/expression_text", "language/file_macros", "language/rows"),
-    *("records/dagman_out", "records/grown_sections", "records/steering_messages"),
+    *("adapters/followed_files", "adapters/request_client", "adapters/shared_directory"),
+    "records/dagman_out",
 )
 # Where commands of the core hand over to what stands around it, with a late import.
 DOORS = {

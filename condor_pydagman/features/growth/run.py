@@ -13,13 +13,14 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, rerun
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature, begin_features
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.common import rerun
 from condor_pydagman.features.growth.commands import Piece, add_piece, growth_of
 from condor_pydagman.features.growth.letting_go import LettingGo
 from condor_pydagman.graph.grow import Growth

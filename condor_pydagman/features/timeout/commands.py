@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import said
-from condor_pydagman.language import rows
 from condor_pydagman.named_tuple import NamedTuple
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.features.growth.commands import Feeding, LetGo, add_piece, growth_of
 from condor_pydagman.features.growth.let_go import close_gaps, let_go, waits_for
 from condor_pydagman.features.growth.piece import PieceText, read_piece
@@ -14,7 +15,6 @@ from condor_pydagman.features.run_if.commands import conditions_of, place_of_con
 from condor_pydagman.features.shared_limits.commands import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import BY_NODE, Dag
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.stepwise import at_once
 
 BASE = "".join(f"JOB B{number} b.sub\n" for number in range(4)) + "PARENT B0 CHILD B1\n"
