@@ -5,7 +5,7 @@ rows."""
 from __future__ import annotations
 
 from condor_pydagman.features import FEATURE_OF
-from condor_pydagman.language.rows import row_of
+from condor_pydagman.features.common.rows import row_of
 
 # What an example of a feature needs before it, beside the JOB lines of A, B and C.
 _BEFORE = {

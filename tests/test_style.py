@@ -68,7 +68,12 @@ OF_FEATURES = {
         f"features/shared_limits/{name}": "features.adapters"
         for name in ("configured", "directory", "listing")
     },
+    **{
+        f"features/common/{name}": "features.commands"
+        for name in ("expression_text", "file_macros", "inside", "node_sets", "rows")
+    },
     "features/notify/starter": "features.adapters",
+    "features/steering/messages": "features.adapters",
     # A program for other machines, which imports nothing else of the package.
     "features/bundle/runner": "features.adapters",
     "features/bundle/runner_tasks": "features.adapters",
@@ -97,7 +102,11 @@ FETCHERS = {
     "explain/fact_collection.py": "what is to be known for an explanation",
     "explain/last_lines.py": "what failed jobs and scripts have written",
     "explain/jobs.py": "the jobs that are idle or held",
+    "lint/confined_reader.py": "the process in which HTCondor's readers read a text",
+    "lint/confinement.py": "what that process can't do any more",
+    "lint/described_jobs.py": "what these readers say of jobs",
     "lint/description_reader.py": "what HTCondor's readers say of a description",
+    "lint/foreign_texts.py": "what it is asked, and its answers",
     "lint/job_counts.py": "how many jobs there will be, from submit descriptions",
     "lint/lint_world.py": "what the checker asks of files and of HTCondor",
     "picture/graphviz.py": "the program dot",
@@ -107,7 +116,7 @@ FETCHERS = {
 ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
-    *("gated_nodes", "jobs", "nodes", "queues", "selection"),
+    *("gated_nodes", "jobs", "nodes", "queues"),
     *("rules", "script_words"),
     "run_records",
     "hooks",
@@ -115,7 +124,6 @@ ENGINE_ORDER = (
     *("present_run", "lifecycle"),
     "run_end",
     *("provisioner", "scripts", "submission", "operator", "feature"),
-    "rerun",
     *("job_events", "journal_events", "event_matching", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )
@@ -369,7 +377,7 @@ PROCESS_STARTERS = {
     "transfer/child_process.py": "modules and plugins of data placement, as words",
     "transfer/child_supervisor.py": "the same: it runs them",
     "api/live_view.py": "a process of this package that looks at a run",
-    "adapters/foreign_texts.py": "a process of this package that reads what others wrote",
+    "lint/foreign_texts.py": "a process of this package that reads what others wrote",
     "web/queue_answers.py": "processes of this package that ask the schedd",
     "transfer/placement_ad.py": "a process of this package that calls the bindings",
 }

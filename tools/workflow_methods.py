@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from condor_pydagman.language import rows
+from condor_pydagman.features.common import rows
 from condor_pydagman.language.keywords import ROWS, CommandWord, manual
 from condor_pydagman.language.syntax import Syntax, of_word
 from condor_pydagman.vocabulary import ScriptKind

@@ -16,8 +16,8 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.common.steps import Steps, steps
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
-from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import does, number_of

@@ -11,7 +11,7 @@ is said of each method.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from condor_pydagman import features
 from condor_pydagman.engine.hooks import Hooks
@@ -20,8 +20,10 @@ from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Anew
 from condor_pydagman.engine.report import OwnJobs, Shown
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import EventKind, JournalRecord
+
+if TYPE_CHECKING:
+    from condor_pydagman.graph.grow import Growth
 
 Methods = tuple[tuple[JournalRecord, str], ...]
 Table = Mapping[Any, Callable[..., Any]]
@@ -119,6 +121,10 @@ class Feature:
         """The node is about to be done, or with an `error` to have failed for good.  True: not so;
         something else has become of it, or the feature calls `lifecycle.succeed` when it may be
         done, and then lets it pass.  The first True counts."""
+        raise NotImplementedError
+
+    def before_taken_back(self, node: int | None) -> None:
+        """What the node has done is about to count no more; None: that nodes have failed is."""
         raise NotImplementedError
 
     def before_retry(self, node: int, error: str) -> str:
@@ -221,11 +227,6 @@ class Feature:
     def details(self, node: int) -> str:
         """For people: what the node waits for, or why it is done, if that is out of the ordinary;
         the first text counts."""
-        raise NotImplementedError
-
-    def obstacle_to_steer(self, node: int) -> str:
-        """Why a person can ask nothing of the node, nor may it get another parent; '' if that is
-        possible.  The first text counts."""
         raise NotImplementedError
 
     def tells_end(self, node: int) -> bool:

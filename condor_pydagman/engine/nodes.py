@@ -10,12 +10,15 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.gated_nodes import GATE, GatedNodes
 from condor_pydagman.engine.node_states import ALONE, TABLE, Cause, State
-from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.graph.grow import Growth
 
 _CAUSES = len(Cause)
 _NEXT = [-1] * (len(State) * _CAUSES)

@@ -1,11 +1,11 @@
 """What this program can do beyond the stock one, and what few DAGs use: a folder for each ability.
 
 `FEATURES` is what all others go by; no module outside of this folder imports one of a feature.
-Nothing of a feature is imported but for a DAG that wants it.  The modules of a folder that the
-core asks for:
+Nothing of a feature is imported but for a DAG that wants it, and a folder may be missing.  The
+modules of a folder that the core asks for:
 
-- `commands`: its commands, as rows (`language.rows`); what a Dag holds of it, and how its commands
-  are applied (`graph.apply`).
+- `commands`: its commands, as rows (`features.common.rows`); what a Dag holds of it, and how its
+  commands are applied (`graph.apply`).
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
 - `helper`: what it does outside of the engine (`daemon.helpers`), if it is in `HELPERS`.
@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
+from os.path import isdir, join
 from typing import Any
 
 from condor_pydagman.named_tuple import NamedTuple
@@ -51,6 +52,7 @@ class Entry(NamedTuple):
     # names of journal records that the log of any DAG may have, since a person may ask for the
     # feature while the DAG runs
     records: tuple[str, ...] = ()
+    more_records: tuple[str, ...] = ()  # names of its others
     # of its words, those whose lines in a rescue file are applied before all others, by `restore`
     # of its `commands`
     restored: tuple[str, ...] = ()
@@ -66,7 +68,7 @@ class Entry(NamedTuple):
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
-FEATURES = (
+_NAMED = (
     Entry("sweep", uses=("SWEEP_PARENT",), defines=("SWEEP",), runs=False),
     Entry("choose", uses=("CHOOSE",), runs=False),
     Entry("notify", uses=("NOTIFY",), runs=False),
@@ -78,36 +80,41 @@ FEATURES = (
         parts=("outside", "page"),
         subcommand="limits",
     ),
-    Entry("timeout", uses=("TIMEOUT",)),
-    Entry("brake", uses=("BRAKE",)),
-    Entry("enough", uses=("ENOUGH", "NOT_NEEDED")),
+    Entry("timeout", uses=("TIMEOUT",), more_records=("TIMED_OUT",)),
+    Entry("brake", uses=("BRAKE",), more_records=("BRAKED", "BRAKES_OFF")),
+    Entry("enough", uses=("ENOUGH", "NOT_NEEDED"), more_records=("ENOUGH", "NOT_NEEDED")),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
-    Entry("run_if", ("decided",), uses=("RUN_IF",)),
+    Entry("run_if", ("decided",), uses=("RUN_IF",), more_records=("CONDITION",)),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
     Entry("steering", records=("STEERED",)),
     Entry(
         "bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"), option="bundle"
     ),
     # A node that does not run needs no site.
-    Entry("cache", uses=("CACHE",)),
+    Entry("cache", uses=("CACHE",), more_records=("CACHED",)),
     Entry(
         "sites",
         uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED"),
+        more_records=("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
         parts=("page",),
         subcommand="sites",
     ),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
-    Entry("publish", uses=("PUBLISH", "NODE_RESULT")),
+    Entry("publish", uses=("PUBLISH", "NODE_RESULT"), more_records=("NODE_RESULT",)),
     Entry(
         "growth",
         uses=("EXTEND", "SCATTER", "GROWN"),
         records=("GROWN",),
+        more_records=("GROWTH_FAILED",),
         restored=("GROWN",),
         with_others=("feeder",),
         parts=("adapters.reopened",),
     ),
-    Entry("feeder", uses=("FEEDER",), parts=("report",)),
+    Entry("feeder", uses=("FEEDER",), more_records=("FEEDER_FAILED",), parts=("report",)),
 )
+# Those whose folders are there.
+FEATURES = tuple(one for one in _NAMED if isdir(join(__path__[0], one.name)))
+NAMES = {one.name for one in FEATURES}
 
 # Features with a helper (work outside of the engine), and the features that each one serves.  The
 # order is that of their errors and forecasts: a node that CACHE takes for done adds nothing; what a
@@ -132,6 +139,13 @@ CHOOSES = "choose"
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 SUBCOMMANDS = {one.subcommand: f"features.{one.name}.cli" for one in FEATURES if one.subcommand}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
+# Journal records of features that are not there, with the names of these.
+ABSENT = {
+    record: entry.name
+    for entry in _NAMED
+    if entry.name not in NAMES
+    for record in entry.records + entry.more_records
+}
 # Those that readers know something of, in the order in which people are told of them: with the
 # names of the journal records, and of the lines of `.dagman.out`, that the module `shown` takes.
 TOLD: dict[str, tuple[str, ...]] = {

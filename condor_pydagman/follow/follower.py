@@ -14,12 +14,12 @@ from typing import Any
 
 from condor_pydagman import features
 from condor_pydagman.config import Config
-from condor_pydagman.engine import rerun
 from condor_pydagman.engine.engine import NOTHING, Engine
 from condor_pydagman.engine.inputs import Begin, LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.common import rerun
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.history import History, Observer
 from condor_pydagman.follow.nodes_log import NodesLogEvent

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features import ABSENT
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NOOP_CLUSTER, NOOP_PROC, EventKind, JournalRecord
 
@@ -146,7 +147,7 @@ def record_event(when: str, node: str, action: AppendJournalRecord) -> str:
 def parse_record(info: str) -> RecordRead | None:
     """Read the text of a generic event; None if it is not one of ours, or damaged."""
     found = _RECORD.fullmatch(info)
-    if found is None or found[1] not in JournalRecord.__members__:
+    if found is None or found[1] not in JournalRecord.__members__ or found[1] in ABSENT:
         return None
     name, node, cluster, proc, retry, value, text = found.groups()
     job = (int(cluster), int(proc)) if cluster else (-1, -1)
@@ -156,7 +157,7 @@ def parse_record(info: str) -> RecordRead | None:
 
 def with_info(event: LogEvent, info: str) -> LogEvent:
     """A generic event with what its text says: a journal record; or its text, if that is a note of
-    a DATA node's worker or a record that only a newer version knows."""
+    a DATA node's worker or a record that `unknown_record` names."""
     read = parse_record(info)
     if read is not None:
         return with_record(event, read)
@@ -164,8 +165,9 @@ def with_info(event: LogEvent, info: str) -> LogEvent:
     return event._replace(text=info) if is_text else event
 
 
-def newer_record(event: LogEvent) -> str:
-    """The name of the record of a generic event if only a newer version knows it; else ''."""
+def unknown_record(event: LogEvent) -> str:
+    """The name of the record of a generic event if it is of a feature that is not there, or of a
+    newer version; else ''."""
     found = _RECORD.fullmatch(event.text) if event.record is None else None
     return found[1] if found and not event.text.lstrip().startswith(PLACEMENT_NOTE) else ""
 

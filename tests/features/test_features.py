@@ -21,6 +21,7 @@ from tests.unit.graph.texts import JOBS
 PLAIN = f"{JOBS}PARENT A CHILD B\n"
 OF_READERS = ("shown", "outside", "explain")
 FOLDERS = {path.parent.name for path in Path(features.__file__).parent.glob("*/__init__.py")}
+FOLDERS -= {"common"}  # what several of them need
 
 
 class Marks(FeatureData):
@@ -136,6 +137,19 @@ def test_what_people_are_told_of_features() -> None:
 def test_every_record_that_a_feature_traces_is_taken(name: str) -> None:
     shown = part(name, "shown")
     assert {one.name for one in (*shown.RECORDS, *getattr(shown, "LINES", ()))} == {*TOLD[name]}
+
+
+def test_every_record_is_of_a_feature_or_of_the_core() -> None:
+    of_features = [name for one in FEATURES for name in one.records + one.more_records]
+    of_runs = [
+        record.name
+        for one in FEATURES
+        for kind in vars(part(one.name, "run") or Path).values()
+        if isinstance(kind, type) and getattr(kind, "name", "") == one.name
+        for record, _ in (*kind.records, *kind.attempt_records)
+    ]
+    assert sorted(of_runs) == sorted(of_features)
+    assert not features.ABSENT
 
 
 def test_what_is_done_outside_of_the_engine() -> None:

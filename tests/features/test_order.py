@@ -40,7 +40,6 @@ FIRST_ANSWER = {
         "cache": "",
     },
     "runs_at": {"sites": ""},
-    "obstacle_to_steer": {"bundle": ""},
     "blocks_starts": {"shared_limits": "it speaks of PRE scripts alone", "bundle": ""},
     "why_incomplete": {"feeder": ""},
     "node_of": {"bundle": "its events have a number of the task", "publish": ""},

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs, rerun
+from condor_pydagman.engine import inputs, lifecycle
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
@@ -468,7 +468,7 @@ def replay_agrees(live: Engine, world: World) -> None:
     other.handle(inputs.Begin(True), live.run.now)
     for event in log:
         other.handle(event, live.run.now)
-    rerun.settle(other.run)  # as at the end of a recovery
+    lifecycle.settle(other.run)  # as at the end of a recovery
     require(live.run.dag.names == other.run.dag.names, "O7: not the same nodes")
     for node, name in enumerate(live.run.dag.names):
         want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])

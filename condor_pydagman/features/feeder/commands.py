@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.language import rows
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any, Union
 
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.language import rows
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.language.lines import Context

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import not_
 
+from condor_pydagman.features.common.inside import leads_inside
 from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.commands import PLACE, Feeding, Piece, Scatter
 from condor_pydagman.graph import build, define
@@ -19,7 +20,6 @@ from condor_pydagman.graph.build import DagReader, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.grow import numbered
-from condor_pydagman.graph.inside import leads_inside
 from condor_pydagman.graph.model import NOOP, Dag
 from condor_pydagman.graph.problems import MAX_ERRORS, DagFileErrors, ProcessingError
 from condor_pydagman.graph.stepwise import OBJECTS, Steps, in_parts

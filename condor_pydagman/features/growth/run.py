@@ -13,13 +13,14 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, rerun
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature, begin_features
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.common import rerun
 from condor_pydagman.features.growth.commands import Piece, add_piece, growth_of
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.joins import joins
@@ -172,10 +173,11 @@ class Growing(Feature):
         if not known.isdisjoint(names):
             name = next(name for name in names if name in known)
             return f"there is a node {name} already"
+        bundles = run.features.get("bundle")
         for node in piece.children:
             if self.has_begun(node):
                 return f"node {run.dag.names[node]} has begun: it can't get another parent"
-            why = next(filter(None, (ask(node) for ask in run.hooks.obstacle_to_steer)), "")
+            why = bundles.obstacle_to_steer(node) if bundles is not None else ""
             if why:
                 return f"node {run.dag.names[node]} can't get another parent now: {why}"
         return ""

@@ -19,8 +19,8 @@ from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.engine.node_states import Anew, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.common.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.features.publish.commands import PublishedOfDag
-from condor_pydagman.language.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from condor_pydagman.features.common.node_sets import CATEGORY
 from condor_pydagman.features.shared_limits.commands import SharedLimit, limit_uses_of
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import CATEGORY
 from condor_pydagman.lint.findings import Findings, World
 
 

@@ -44,8 +44,8 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
+from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.vocabulary import JOB_ENDS, EventKind, JournalRecord, NodeKind
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.parts import Part

@@ -206,7 +206,16 @@ def test_control_characters_become_blanks() -> None:
     ("name", "cluster", "found"),
     [("LET_GO", -1, "LET_GO"), ("TOMORROW", 7, ""), ("GROWN", -1, ""), ("PLACEMENT", -1, "")],
 )
-def test_records_of_other_versions(name: str, cluster: int, found: str) -> None:
+def test_records_that_are_not_known(name: str, cluster: int, found: str) -> None:
     note = f'[ DAGManNote = "{name}"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
     event = own_events.with_info(LogEvent(EventKind.GENERIC, cluster), note)
-    assert own_events.newer_record(event) == found
+    assert own_events.unknown_record(event) == found
+
+
+def test_a_record_of_a_feature_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(own_events.ABSENT, "GROWN", "growth")
+    note = '[ DAGManNote = "GROWN"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
+    read = own_events.with_info(LogEvent(EventKind.GENERIC, -1), note)
+    of_a_job = own_events.with_info(LogEvent(EventKind.GENERIC, 7), note)
+    assert (read.record, own_events.unknown_record(read)) == (None, "GROWN")
+    assert own_events.unknown_record(of_a_job) == ""

@@ -30,8 +30,8 @@ from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
+from condor_pydagman.features.common.steps import steps
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.steps import steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import NodeKind, ScriptKind

@@ -9,20 +9,20 @@ from typing import BinaryIO
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.features.growth.commands import Piece
-from condor_pydagman.features.growth.piece import PieceText, read_piece
-from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.stepwise import Steps, at_once
-from condor_pydagman.names import DagPaths
-from condor_pydagman.records.grown_sections import (
+from condor_pydagman.features.growth.grown_sections import (
     MAX_HEAD_BYTES,
     is_cut_short,
     read_body,
     read_head,
     section,
 )
+from condor_pydagman.features.growth.piece import PieceText, read_piece
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.stepwise import Steps, at_once
+from condor_pydagman.names import DagPaths
 
-# Keeps what has been added to a DAG in the file beside it, see `records.grown_sections`.
+# Keeps what has been added to a DAG in the file beside it, see `features.growth.grown_sections`.
 
 
 class GrownFile:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from condor_pydagman.features.growth.commands import Feeding
+from condor_pydagman.features.growth.grown_sections import read_body, read_head, section
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.records.grown_sections import read_body, read_head, section
 
 TEXT = PieceText(
     "p", {"p": "JOB \udcff x\n", "q": ""}, BuildOptions(strict=3), "d", "S+", "A", ("B",), True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.language.file_macros import expanded, known_macros, unset_macros
+from condor_pydagman.features.common.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.language.lexer import item_text
 from tests.unit.language.one_line import good, wrong
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
+from condor_pydagman.features.common import rows
+from condor_pydagman.features.common.rows import Check
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.language import rows
-from condor_pydagman.language.rows import Check
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 

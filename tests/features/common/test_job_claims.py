@@ -14,11 +14,16 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters import job_claims
-from condor_pydagman.adapters.job_claims import BY_HAND, FileKind, JobClaims, usual_name
-from condor_pydagman.adapters.queued_dagmans import Queued
 from condor_pydagman.adapters.shared_directory import LiveFile, SharedDirectory, open_safe
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.features.common.adapters import job_claims
+from condor_pydagman.features.common.adapters.job_claims import (
+    BY_HAND,
+    FileKind,
+    JobClaims,
+    usual_name,
+)
+from condor_pydagman.features.common.adapters.queued_dagmans import Queued
 from condor_pydagman.features.shared_limits import directory as limits
 from condor_pydagman.features.sites.adapters import claims_directory as sites
 from tests.locks import is_proven, prove_life

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.features import FEATURE_OF
-from condor_pydagman.language import rows
+from condor_pydagman.features.common import rows
+from condor_pydagman.features.common.rows import row_of
 from condor_pydagman.language.parser import lines_of, parse
-from condor_pydagman.language.rows import row_of
 from condor_pydagman.named_tuple import NamedTuple
 from tests.unit.language.one_line import good, wrong
 

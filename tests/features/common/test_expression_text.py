@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from condor_pydagman.language.expression_text import first_mistake
+from condor_pydagman.features.common.expression_text import first_mistake
 
 MISTAKES = [
     ("1 +", 2, "a value is missing after this"),

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from condor_pydagman.records.steering_messages import (
+from condor_pydagman.adapters.request_socket import answer_line
+from condor_pydagman.features.steering.messages import (
     MAX_SHOWN_REFUSALS,
     MAX_VALUES,
     RequestError,
     Selector,
     Wanted,
-    answer_line,
     read_request,
     refusals,
     user_word,

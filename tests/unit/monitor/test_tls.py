@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.tls import client_context
+from condor_pydagman.monitor.tls import client_context
 from tests.servers.certificates import Authority
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.adapters.queued_dagmans import queue_name
+from condor_pydagman.features.common.adapters.queued_dagmans import queue_name
 
 
 def test_the_schedd_of_a_job() -> None:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from condor_pydagman.features.common.rows import Part, text_to_the_end
 from condor_pydagman.language.lexer import LineError, Words
-from condor_pydagman.language.rows import Part, text_to_the_end
 
 MAX_OF_LINE = 4000  # characters of one in a RUN_IF or NODE_RESULT line
 MAX_EXPRESSION = 10_000  # characters of one: HTCondor's library crashes on much longer ones

@@ -12,7 +12,7 @@ from itertools import chain
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Anew, Cause, State, shown
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.vocabulary import DagStatus, ScriptKind
+from condor_pydagman.vocabulary import ScriptKind
 
 _ENDED = (State.DONE, State.FAILED)
 _UNTOUCHED = NOT_BEGUN | {State.FUTILE}
@@ -110,9 +110,8 @@ def take_back(run: RunState, node: int) -> list[int]:
     """What a node that has ended has done counts no more; returns the children that had no
     unfinished parent, and have one now."""
     failed = run.nodes.states[node] == State.FAILED
-    sites = run.features.get("sites")
-    if sites is not None:
-        sites.before_taken_back(node)
+    for before_taken_back in run.hooks.before_taken_back:
+        before_taken_back(node)
     run.nodes.move(node, Cause.RUN_AGAIN, run.now)
     if not failed:
         taken = run.nodes.take_back(node)
@@ -160,24 +159,6 @@ def forget_failure(run: RunState, node: int) -> None:
     """The node has failed no more: what it made futile is found out anew."""
     run.nodes.forget_error(node)
     run.nodes.not_failed(node)
-
-
-def settle(run: RunState) -> None:
-    """Nodes have ceased to be failed: nodes that no failed ancestor keeps from running wait again.
-
-    Once for many commands in a row, since all nodes are looked at.
-    """
-    if not run.nodes.stale:
-        return
-    run.nodes.settled()
-    sites = run.features.get("sites")
-    if sites is not None:
-        sites.before_revived()
-    run.nodes.mark_all_futile_anew(run.now)
-    waiting = (node for node in run.nodes.in_state(State.WAITING) if node != run.final)
-    lifecycle.start_all(run, [node for node in waiting if run.nodes.may_start(node)])
-    if run.status is DagStatus.NODE_FAILED and not run.nodes.counts[State.FAILED]:
-        run.set_status(DagStatus.OK)
 
 
 def leave_queues(run: RunState, node: int) -> None:

@@ -11,9 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from condor_pydagman.engine.node_settings import settings_text
+from condor_pydagman.adapters.request_socket import VERSION
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.steering.preconditions import DESCENDANTS, RETRY
+from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.rescue import (
     MAX_NUMBER,
@@ -22,7 +23,6 @@ from condor_pydagman.records.rescue import (
 )
 from condor_pydagman.vocabulary import NodeCommand
 
-VERSION = 1
 MAX_NAMES = 1000  # of an answer to `names`
 MAX_VALUES = 120_000  # of a request: the loop of DAGMan waits while it is read
 # Characters of the id of a request or an event.  Those who tell of events get both by a pipe, for
@@ -199,12 +199,6 @@ def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _shown(value: Any) -> str:
     return repr(value)[:100]
-
-
-def answer_line(identity: Identity, fields: Mapping[str, Any]) -> bytes:
-    """An answer."""
-    message = {"version": VERSION, "id": identity, **fields}
-    return json.dumps(message, ensure_ascii=True).encode("ascii") + b"\n"
 
 
 def refusals(refused: Sequence[tuple[str, str]]) -> dict[str, Any]:

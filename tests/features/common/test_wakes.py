@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from condor_pydagman.adapters.wakes import Line, Waker
+from condor_pydagman.features.common.adapters.wakes import Line, Waker
 
 LINE = Line("test")
 
