@@ -75,7 +75,7 @@ LINES = {
     "web": 2893,
     "workflow": 2557,
 }
-LINES_OF_TESTS = 139_646
+LINES_OF_TESTS = 139_650
 # Names of features, in the modules that every DAG uses.
 FEATURES = {
     name
