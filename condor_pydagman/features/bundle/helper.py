@@ -162,9 +162,9 @@ class BundleHelper(Helper):
 def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
     """Which nodes would go together, and why others would not."""
     found = outlook.outlook(dag, ahead.config.max_bundle_size)
-    several_in = "bundles" * outlook.packs(found)
-    lines, fields = list(outlook.told(found)), {"bundles": outlook.as_json(found)}
-    return Foreseen(lines, fields, several_in=several_in)
+    lines = list(outlook.told(found))
+    fields = {"bundles": outlook.as_json(found)}
+    return Foreseen(lines, fields, several_in="bundles" * outlook.packs(found))
 
 
 def open_helper(helpers: Helpers) -> BundleHelper:
