@@ -73,14 +73,11 @@ def _other_writer(path: str) -> str:
         return ""  # there nobody can replace what is another user's
     if info.st_mode & stat.S_IWOTH:
         return "is writable by all users"
-    if info.st_mode & stat.S_IWGRP and not _is_private_group(info.st_gid, info.st_uid):
+    # root's group, or one that has its number from the user: such a group has nobody else
+    is_private = info.st_gid == 0 or info.st_gid == info.st_uid == os.getegid()
+    if info.st_mode & stat.S_IWGRP and not is_private:
         return f"is writable by group {info.st_gid}"
     return ""
-
-
-def _is_private_group(group: int, owner: int) -> bool:
-    """Whether a group is root's, or has its number from a user: one group for each user."""
-    return group == 0 or (group == owner and group == os.getegid())
 
 
 @functools.lru_cache(maxsize=1)

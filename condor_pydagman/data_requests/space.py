@@ -8,7 +8,7 @@ it is a directory).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Union
 
 from condor_pydagman.data_requests.destinations import capacity_of, normal_destination
@@ -83,10 +83,11 @@ def capacity_for(
         raise Fault(FaultKind.REQUEST, reason)
     found = capacity_of(destination, capacities)
     if found is None:
+        known = ", ".join(f"{name} ({size_text(size)})" for name, size in capacities)
         raise Fault(
             FaultKind.ALLOCATION,
             f"no space of {destination} can be allocated: the administrator sets"
-            f" PYDAGMAN_PLACEMENT_CAPACITY, and has set {capacities_text(capacities)}",
+            f" PYDAGMAN_PLACEMENT_CAPACITY, and has set {known or 'none'}",
         )
     if request.size > found[1]:
         raise Fault(
@@ -94,8 +95,3 @@ def capacity_for(
             f"{size_text(request.size)} are more than all of {found[0]}, {size_text(found[1])}",
         )
     return found
-
-
-def capacities_text(capacities: Iterable[tuple[str, int]]) -> str:
-    """The capacities that are known, for a person."""
-    return ", ".join(f"{name} ({size_text(size)})" for name, size in capacities) or "none"

@@ -81,14 +81,23 @@ def run_requests(
         UsageError: there is no such setting.
     """
     name = os.fspath(file)
+    placements = placements_of(name, Macros(macros, os.environ), text)
+    return _run(placements, os.path.abspath(os.path.dirname(name)), say, settings)
+
+
+def placements_of(name: str, macros: Macros, text: str | None = None) -> Sequence[Placement]:
+    """The requests of a file; `text` is what it holds, None to read it.
+
+    Raises:
+        DagFileError: a request is wrong.
+        FileError: the file can't be read.
+    """
     if text is None:
         try:
             text = files.read_text(name)
         except OSError as error:
             raise FileError(f"can't read the request file {name}: {error.strerror}") from None
-    directory = os.path.abspath(os.path.dirname(name))
-    request = read_requests(text, name, Macros(macros, os.environ), directory)
-    return _run(request.placements, directory, say, settings)
+    return read_requests(text, name, macros, os.path.abspath(os.path.dirname(name))).placements
 
 
 def transfer_file(

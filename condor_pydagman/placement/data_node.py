@@ -145,7 +145,8 @@ def _carry_out(order: WorkOrder, journal_path: str, stop: threading.Event) -> se
     job = own_job(os.environ.get("_CONDOR_JOB_AD", ""))
     journal = Journal(journal_path, "{}.{}".format(*job) if job[0] else "")
     listener = _NodeListener(order, journal, job)
-    environment = {**order.environment, **_of_the_job()}
+    credentials = os.environ.get("_CONDOR_CREDS")  # of this job, if HTCondor gives it some
+    environment = {**order.environment, **({"_CONDOR_CREDS": credentials} if credentials else {})}
     dag = os.path.dirname(os.path.abspath(journal_path)).removesuffix(PLACEMENTS)
     surroundings = Surroundings(order.settings, environment, order.directory, _say, dag)
     worker = make_worker(request.placements, surroundings, listener, stop, journal, may_fork=True)
@@ -163,12 +164,6 @@ def _carry_out(order: WorkOrder, journal_path: str, stop: threading.Event) -> se
         journal.complete()
     journal.close()
     return kinds
-
-
-def _of_the_job() -> dict[str, str]:
-    """The directory of credentials that HTCondor gives to this job, if it does."""
-    directory = os.environ.get("_CONDOR_CREDS")
-    return {"_CONDOR_CREDS": directory} if directory else {}
 
 
 class _NodeListener:

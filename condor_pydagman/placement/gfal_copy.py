@@ -42,19 +42,18 @@ def main(module_directory: str, directory: str) -> None:
         asked = json.load(file)
     answer: dict[str, Any]
     try:
-        answer = {"plugins": _plugins()} if not asked else _Copy(asked, directory).run()
+        if asked:
+            answer = _Copy(asked, directory).run()
+        else:
+            import gfal2
+
+            answer = {"plugins": [str(one) for one in gfal2.creat_context().get_plugin_names()]}
     except Failure as failure:
         answer = {"end": failure.end, "code": failure.code, "text": str(failure)}
     temporary = os.path.join(directory, "new")
     with open(temporary, "w", encoding="ascii") as file:
         json.dump(answer, file)
     os.rename(temporary, os.path.join(directory, RESULT))
-
-
-def _plugins() -> list[str]:
-    import gfal2
-
-    return [str(name) for name in gfal2.creat_context().get_plugin_names()]
 
 
 class _Copy:

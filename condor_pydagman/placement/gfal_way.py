@@ -115,11 +115,9 @@ class GfalWay(OneByOne):
     def _streams(self, transfer: Transfer, surroundings: Surroundings) -> bool:
         """Whether data may pass through this machine: if it must, or no other way would do it."""
         one_is_here = transfer.source.is_local or transfer.destination.is_local
-        return one_is_here or not self._direct_follows(transfer, surroundings)
-
-    def _direct_follows(self, transfer: Transfer, surroundings: Surroundings) -> bool:
-        names = transfer.ways or surroundings.settings.ways
-        return DIRECT in names and not self._why_not_direct(transfer, surroundings)
+        if one_is_here or DIRECT not in (transfer.ways or surroundings.settings.ways):
+            return True
+        return bool(self._why_not_direct(transfer, surroundings))
 
     def _judged(
         self, fault: Fault, transfer: Transfer, surroundings: Surroundings, progress: Progress

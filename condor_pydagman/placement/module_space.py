@@ -19,7 +19,7 @@ import os
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.data_requests.space import Request, module_names, server_of, space_module
-from condor_pydagman.data_requests.urls import LOCAL, Url
+from condor_pydagman.data_requests.urls import LOCAL
 from condor_pydagman.placement import child_process, site_modules
 from condor_pydagman.placement.way import Progress, Surroundings
 
@@ -34,12 +34,14 @@ def manage_space(request: Request, surroundings: Surroundings, progress: Progres
     if not path:
         reason = f"there is no {module_names(request)[0]} any more"
         raise Fault(FaultKind.MODULE, reason, transient=False)
-    url = server_of(request.host)
+    url, host = server_of(request.host), request.host
+    if "://" in host and url.scheme != LOCAL:
+        host = site_modules.argument(url)  # without secrets
     numbers = (
         [str(request.size), f"{request.duration_s:.0f}"] if isinstance(request, Allocate) else []
     )
     ended = child_process.run(
-        [path, _argument(request.host, url), request.allocation_id, *numbers, *request.arguments],
+        [path, host, request.allocation_id, *numbers, *request.arguments],
         site_modules.environment(surroundings, {"STORK_DEST_HOST": request.host}),
         surroundings.directory,
         progress,
@@ -49,8 +51,3 @@ def manage_space(request: Request, surroundings: Surroundings, progress: Progres
     if ended.code:
         raise site_modules.fault_of(name, ended, url.server, url)
     return f"module {name}"
-
-
-def _argument(host: str, url: Url) -> str:
-    """`dest_host` as it was written, but for secrets."""
-    return site_modules.argument(url) if "://" in host and url.scheme != LOCAL else host

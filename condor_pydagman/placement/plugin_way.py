@@ -185,7 +185,11 @@ class _Run:
         total = local_size(transfer.source)
         progress.begin(0, total)
         if transfer.checksum:
-            _compare_checksum(path, transfer.checksum, progress)
+            try:
+                local_part.compare_checksum(path, transfer.checksum, progress)
+            except OSError as error:
+                reason = f"can't read {path}: {error.strerror}"
+                raise Fault(FaultKind.DENIED, reason) from None
         result = self._call(url, path, lambda: None, upload=True)
         _compare_sizes(result, total, self._plugin.name)
         progress.add(total or 0)
@@ -237,13 +241,6 @@ class _Run:
         if ended.code < 0 or not line:
             return Fault(FaultKind.MODULE, f"{self._plugin.name} {text}")
         return plugin_results.fault_of_text(text, self._plugin.name, url.server)
-
-
-def _compare_checksum(path: str, checksum: str, progress: Progress) -> None:
-    try:
-        local_part.compare_checksum(path, checksum, progress)
-    except OSError as error:
-        raise Fault(FaultKind.DENIED, f"can't read {path}: {error.strerror}") from None
 
 
 def _wanted(url: Url, path: str) -> bytes:

@@ -9,19 +9,19 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters import files
 from condor_pydagman.cli.say import say
 from condor_pydagman.data_requests.faults import Fault, FaultKind, exit_code
 from condor_pydagman.data_requests.request_keys import read_checksum
 from condor_pydagman.data_requests.request_macros import Macros
-from condor_pydagman.data_requests.request_text import is_several, read_requests
+from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
-from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.errors import DagFileError
+from condor_pydagman.placement.api import placements_of
 from condor_pydagman.placement.attempt_lines import attempt_line, name_of, rate_text
 from condor_pydagman.placement.left_parts import Place, place_of_transfer, remove_parts
 from condor_pydagman.placement.make_worker import configured_settings, make_worker
@@ -76,7 +76,10 @@ def add_parser(subparsers: Subparsers) -> None:
         help="set a macro of the request files, as VARS does for a node",
     )
     parser.add_argument(
-        "--checksum", metavar="ALGORITHM:DIGITS", help="checksum of the file, with --copy"
+        "--checksum",
+        type=_checksum,
+        metavar="ALGORITHM:DIGITS",
+        help="checksum of the file, with --copy",
     )
     parser.add_argument(
         "--if-exists",
@@ -84,9 +87,11 @@ def add_parser(subparsers: Subparsers) -> None:
         help="what to do if DESTINATION exists, with --copy (default: overwrite)",
     )
     parser.add_argument(
-        "--streams", type=_positive, metavar="N", help="maximum number of parallel placements"
+        "--streams", type=_number(1, 64), metavar="N", help="maximum number of parallel placements"
     )
-    parser.add_argument("--retries", type=_count, metavar="N", help="maximum number of retries")
+    parser.add_argument(
+        "--retries", type=_number(0, 1000), metavar="N", help="maximum number of retries"
+    )
     parser.add_argument("--quiet", "-q", action="store_true", help="print only failures")
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each attempt")
     parser.set_defaults(action=run, parser=parser)
@@ -184,16 +189,13 @@ def _stop_by_signal() -> threading.Event:
     return stop
 
 
-def _positive(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 64")
-    return int(text)
+def _number(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isdigit() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low} to {high}")
+        return int(text)
 
-
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) > 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1000")
-    return int(text)
+    return read
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -216,17 +218,8 @@ def _placements(arguments: argparse.Namespace) -> Sequence[Placement]:
     macros = Macros(_defined(arguments), os.environ)
     placements: list[Placement] = []
     for name in requests:
-        text = _text(name)
-        directory = os.path.abspath(os.path.dirname(name))
-        placements += read_requests(text, name, macros, directory).placements
+        placements += placements_of(name, macros)
     return placements
-
-
-def _text(name: str) -> str:
-    try:
-        return files.read_text(name)
-    except OSError as error:
-        raise FileError(f"can't read the request file {name}: {error.strerror}") from None
 
 
 def _defined(arguments: argparse.Namespace) -> dict[str, str]:
@@ -245,32 +238,28 @@ def _copy(arguments: argparse.Namespace) -> Transfer:
     ends = []
     for text in arguments.what:
         try:
-            ends.append(parse_url(text, os.getcwd()))
+            url = parse_url(text, os.getcwd())
         except ValueError as error:
             arguments.parser.error(masked_text(f"{text}: {error}"))
+        if url.is_local and os.path.isdir(url.path) and not url.is_directory:
+            url = url.at(url.path + "/")
+        ends.append(url)
     source, destination = ends
-    if destination.is_local and os.path.isdir(destination.path) and not destination.is_directory:
-        destination = destination._replace(path=destination.path + "/")
-    if source.is_local and os.path.isdir(source.path) and not source.is_directory:
-        source = source._replace(path=source.path + "/")
     if arguments.checksum is not None and is_several(source, destination):
         arguments.parser.error("--checksum: a checksum is for one file, not for several")
     return Transfer(
         source,
         destination,
-        checksum=_checksum(arguments),
+        checksum=arguments.checksum or "",
         if_exists=arguments.if_exists or "overwrite",
     )
 
 
-def _checksum(arguments: argparse.Namespace) -> str:
-    checksum = ""
-    if arguments.checksum is not None:
-        try:
-            checksum = read_checksum(arguments.checksum)
-        except ValueError as error:
-            arguments.parser.error(f"--checksum: {error}")
-    return checksum
+def _checksum(text: str) -> str:
+    try:
+        return read_checksum(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 class _Show:

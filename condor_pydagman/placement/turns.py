@@ -422,7 +422,9 @@ class TicketBoard:
             if here is None:
                 progress.wait(left)
             elif select.select([here], [], [], left)[0]:
-                _drain(here)
+                with contextlib.suppress(OSError):
+                    for _ in range(100):  # what has come is enough to look once
+                        here.recv(1)
                 return
             if not view.is_front and any(
                 not self.directory.is_alive(name) for name in view.watched
@@ -695,12 +697,6 @@ def _tell(out: socket.socket, number: str) -> bool:
     except OSError:  # it has been told already, often
         return True
     return True
-
-
-def _drain(here: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        for _ in range(100):
-            here.recv(1)
 
 
 def _address(number: str) -> str:

@@ -149,7 +149,8 @@ class FsspecFiles(Closing):
                 with contextlib.suppress(FileExistsError):
                     self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
             more = {"autocommit": False} if self.appears_whole else {}
-            file = self._fs.open(path, "wb", block_size=_part_bytes(size), **more)
+            part_bytes = max(PART_BYTES, (size or 0) // MAX_PARTS)
+            file = self._fs.open(path, "wb", block_size=part_bytes, **more)
         return FsspecWriter(file, self.appears_whole, self._errors(url))
 
     def rename(self, url: Url, to: Url) -> None:
@@ -252,11 +253,6 @@ class FsspecWriter:
             if self._commits:
                 self._file.discard()
             self._file.closed = True  # or its destructor would write what is left
-
-
-def _part_bytes(size: int | None) -> int:
-    """Of a part of an upload of so many bytes."""
-    return max(PART_BYTES, (size or 0) // MAX_PARTS)
 
 
 def _entry(path: str, info: dict[str, Any]) -> Entry:

@@ -41,7 +41,10 @@ def bearer_token(environment: Mapping[str, str]) -> str:
         return environment["BEARER_TOKEN"].strip()
     named = environment.get("BEARER_TOKEN_FILE", "")
     if named:
-        return _read(named) or _missing(named)
+        token = _read(named)
+        if not token:
+            raise Fault(FaultKind.DENIED, f"BEARER_TOKEN_FILE names {named}, which can't be read")
+        return token
     uid = os.geteuid()
     run = environment.get("XDG_RUNTIME_DIR", "")
     for path in ([f"{run}/bt_u{uid}"] if run else []) + [f"/tmp/bt_u{uid}"]:  # noqa: S108
@@ -109,7 +112,3 @@ def _is_own(path: str) -> bool:
     except OSError:
         return False
     return owners <= {os.geteuid(), 0} and os.path.isfile(path)
-
-
-def _missing(path: str) -> str:
-    raise Fault(FaultKind.DENIED, f"BEARER_TOKEN_FILE names {path}, which can't be read")
