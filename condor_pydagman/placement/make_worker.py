@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from condor_pydagman.config import Config
+from condor_pydagman.config.knob import TRANSFER
 from condor_pydagman.data_requests.request_order import follows
 from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.data_requests.settings import Settings, settings_of
@@ -33,7 +34,7 @@ def configured_settings() -> Settings:
         from condor_pydagman.adapters import knobs
     except ImportError:  # no bindings: a transfer needs none
         return settings_of(Config(), lambda name: None)
-    return settings_of(knobs.load(), knobs.lookup)
+    return settings_of(knobs.load(program=TRANSFER), knobs.lookup)
 
 
 def make_worker(

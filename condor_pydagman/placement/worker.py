@@ -103,16 +103,21 @@ class Worker:
         self._crash: BaseException | None = None
         self._threads: list[threading.Thread] = []
         self.running: set[Work] = set()  # what is under way now, for those who show it
+        works = 0
         for number, placement in enumerate(placements):
             if not share.has(number):
                 continue
             for work in self._works(number, placement):
-                self._listings += _is_several(placement)
+                works += 1
+                self._listings += lists_files(placement)
                 self._order.begin(number)
                 if not self._order.hold(work):
                     self._queue.add(work)
         if self._shared is not None and not self._listings:
             self._shared.end_giving()
+        self._streams = self._settings.max_streams
+        if self._shared is None and not self._listings:
+            self._streams = max(1, min(self._streams, works))
 
     def stop(self) -> None:
         """Let it end soon."""
@@ -120,7 +125,7 @@ class Worker:
 
     def start(self) -> None:
         """Start the threads."""
-        for number in range(self._settings.max_streams):
+        for number in range(self._streams):
             thread = threading.Thread(target=self._run, name=f"stream {number}", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -309,7 +314,7 @@ class Worker:
 
     def _ended(self, work: Work) -> None:
         """What has waited for it can begin."""
-        if self._shared is not None and not work.single and _is_several(work.placement):
+        if self._shared is not None and not work.single and lists_files(work.placement):
             with self._lock:
                 self._listings -= 1
                 if not self._listings:
@@ -374,8 +379,8 @@ class Worker:
             self._listener.attempt_ended(end)
 
 
-def _is_several(placement: Placement) -> bool:
-    """Whether it is of several files, which are listed."""
+def lists_files(placement: Placement) -> bool:
+    """Whether a placement is of several files, which are listed."""
     return isinstance(placement, Transfer) and is_several(placement.source, placement.destination)
 
 

@@ -20,7 +20,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
-from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.endpoints import choose
@@ -29,7 +28,7 @@ from condor_pydagman.placement.performer import Performer
 from condor_pydagman.placement.shared_files import SharedFiles
 from condor_pydagman.placement.way import Outcome, Progress
 from condor_pydagman.placement.work import Work
-from condor_pydagman.placement.worker import AttemptEnd, Listener, Share, Worker
+from condor_pydagman.placement.worker import AttemptEnd, Listener, Share, Worker, lists_files
 
 MANY = 200  # placements that are worth several processes
 MAX_PROCESSES = 4
@@ -49,13 +48,6 @@ def processes_for(placements: Sequence[Placement], streams: int) -> int:
         return 1
     most = len(os.sched_getaffinity(0)) if _waits_for_none(placements) else MAX_PROCESSES
     return max(min(streams, most), 1)
-
-
-def _have_directories(placements: Sequence[Placement]) -> bool:
-    """Whether files of any are listed."""
-    return any(
-        is_several(one.source, one.destination) for one in placements if isinstance(one, Transfer)
-    )
 
 
 def _waits_for_none(placements: Sequence[Placement]) -> bool:
@@ -88,7 +80,7 @@ class WorkerProcesses:
         self._children: dict[int, _Child] = {}
         self._stopped = False
         settings = performer.surroundings.settings
-        shared = SharedFiles() if _have_directories(placements) else None
+        shared = SharedFiles() if any(map(lists_files, placements)) else None
         transfers = (one for one in placements if isinstance(one, Transfer))
         choose.load_http({url.scheme for one in transfers for url in one[:2]})
         for number in range(count):

@@ -13,7 +13,8 @@ FOLDER = PACKAGE / "placement"
 LANGUAGE = "condor_pydagman.data_requests"  # of requests, which DAGMan and the checker read too
 # What it takes of the rest: the ground, files, the configuration, the formats of DAGMan's log.
 TAKEN = {
-    *("errors", "names", "named_tuple", "printable", "vocabulary", "words", "config"),
+    *("errors", "names", "named_tuple", "printable", "vocabulary", "words"),
+    *("config", "config.knob"),
     *("adapters.files", "adapters.knobs", "adapters.python_child", "adapters.shared_directory"),
     *("records.own_events", "records.placement_event"),
     *("cli.say", "cli.text_table"),  # of its commands
