@@ -76,19 +76,11 @@ def space_problem(request: Allocate) -> str:
     Raises:
         PydagmanError: the configuration is wrong.
     """
-    from condor_pydagman.transfer.make_worker import configured_settings
-    from condor_pydagman.transfer.module_space import space_module
-    from condor_pydagman.transfer.rules.allocation_rules import capacity_for, normal_destination
-    from condor_pydagman.transfer.rules.faults import Fault
-    from condor_pydagman.transfer.way import Surroundings
+    from condor_pydagman.adapters.knobs import lookup
+    from condor_pydagman.data_requests.settings import settings_of
+    from condor_pydagman.data_requests.space import space_problem as problem
 
-    settings = configured_settings()
-    try:
-        if not space_module(request, Surroundings(settings, {}, "", lambda text: None)):
-            capacity_for(request, normal_destination(request.host), settings.capacities)
-    except Fault as fault:
-        return fault.reason
-    return ""
+    return problem(request, settings_of(configured(), lookup))
 
 
 def as_text(findings: Findings) -> Iterator[str]:

@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Iterator, Sequence
 
+from condor_pydagman.data_requests.faults import meaning_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.feature_findings import advice_of_features
 from condor_pydagman.explain.graph_state import GraphState
@@ -16,7 +17,6 @@ from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
-from condor_pydagman.transfer.rules.faults import meaning_of
 from condor_pydagman.vocabulary import MAY_BE_MACRO, RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import result
 

@@ -28,13 +28,14 @@ FILES = (
 # in the lowest layer of them.
 NOT_OF_THE_CORE = (
     *("adapters/followed_files", "adapters/request_client", "adapters/shared_directory"),
-    "records/dagman_out",
+    *("data_requests/destinations", "data_requests/faults", "data_requests/request_order"),
+    *("data_requests/site_programs", "data_requests/space", "records/dagman_out"),
 )
 # Where commands of the core hand over to what stands around it, with a late import.
 DOORS = {
-    "cli/entry": ("cli.dag_checker", "cli.pydagman", "transfer.data_node"),
+    "cli/entry": ("cli.dag_checker", "cli.pydagman", "placement.data_node"),
     # In a child process, whose errors stop no submission.
-    "cli/preflight": ("lint", "features.shared_limits"),
+    "cli/preflight": ("lint",),
 }
 COMMANDS = ("condor_dagman", "condor_submit_dag")
 _COMMAND = """\

@@ -20,9 +20,9 @@ from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.daemon import data_nodes
 from condor_pydagman.lint import foreign_texts
 from condor_pydagman.lint.foreign_texts import ask
+from condor_pydagman.placement import child_supervisor, gfal_copy, placement_ad
 from condor_pydagman.pool import choice, configuration
 from condor_pydagman.pool.privileges import Identity
-from condor_pydagman.transfer import child_supervisor, gfal_copy, placement_ad
 from condor_pydagman.web import queue_answers
 from tests.waiting import until
 
@@ -99,9 +99,9 @@ STARTS: dict[str, Callable[[Path], object]] = {
     "pool/choice.py": lambda _elsewhere: choice.of_configuration(),
     "pool/personal.py": _htcondor,
     "pool/privileges.py": _isolated,
-    "transfer/child_process.py": _isolated,
-    "transfer/gfal_way.py": _isolated,
-    "transfer/placement_ad.py": _edits,
+    "placement/child_process.py": _isolated,
+    "placement/gfal_way.py": _isolated,
+    "placement/placement_ad.py": _edits,
     "web/queue_answers.py": _page,
 }
 ONLY_NAMED = {  # in a sentence, or to find what lies beside it

@@ -14,7 +14,6 @@ from condor_pydagman.cli.dag_checker import json_text, main, parse_checker
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.errors import UsageError
 from condor_pydagman.lint.lint_world import DiskWorld
-from condor_pydagman.transfer import make_worker
 
 pytestmark = pytest.mark.usefixtures("work_directory")
 
@@ -204,7 +203,9 @@ def test_an_allocation_that_cannot_be_made(
     directory = tmp_path / "modules"
     directory.mkdir()
     settings = Settings(module_directories=(str(directory),), capacities=(("nest", 1000),))
-    monkeypatch.setattr(make_worker, "configured_settings", lambda: settings)
+    monkeypatch.setattr(
+        "condor_pydagman.data_requests.settings.settings_of", lambda config, lookup: settings
+    )
     (tmp_path / "in.dap").write_text("dap_type = allocate\ndest_host = nest\n")
     code, output = run(capsys, "DATA in in.dap\n", "-lint")
     assert (code, "DAG314" in output) == (0, True)
