@@ -28,6 +28,7 @@ from condor_pydagman.vocabulary import (
     JournalRecord,
     ScriptKind,
 )
+from tests.sim.invariants import validate
 
 A = TypeVar("A")
 
@@ -125,7 +126,7 @@ class EngineHarness:
     ) -> None:
         self.dag = dag(of) if isinstance(of, str) else of
         self.engine = Engine(
-            self.dag, config or Config(), limits or Throttles(), dag_id=7, check=True
+            self.dag, config or Config(), limits or Throttles(), dag_id=7, check=validate
         )
         self.now = 1000.0
         self.rescue_error = ""

@@ -128,7 +128,7 @@ ENGINE_ORDER = (
     "run_end",
     *("provisioner", "scripts", "submission", "operator", "feature"),
     *("job_events", "journal_events", "event_matching", "run_start", "reconcile"),
-    *("dispatch", "validate", "engine"),
+    *("dispatch", "engine"),
 )
 
 # What a pure module must not import, and what to do instead.

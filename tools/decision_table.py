@@ -115,7 +115,7 @@ class Play:
             text = text.replace("PARENT A CHILD X\n", "", 1)
         self._case = case
         self._dag: Dag = build(["d.dag"], lambda _: text, BuildOptions())
-        self._engine = Engine(self._dag, Config(check_queue_interval=0), Throttles(), check=True)
+        self._engine = Engine(self._dag, Config(check_queue_interval=0), Throttles())
         self._values = {name: list(values) for name, values in case.values}
         self._clusters = 0
         self.seen = ""

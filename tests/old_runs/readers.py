@@ -62,6 +62,7 @@ from condor_pydagman.vocabulary import (
 )
 from tests.make import group_reports
 from tests.old_runs.runs import DIRECTORY, lay_out, text_of
+from tests.sim.invariants import validate
 
 MAX_STEPS = 600  # that a run may take to its end
 # Words for people, and files for others: the commands of `answers` show what is in them.
@@ -415,7 +416,7 @@ class _Run:
             ),
             dag_id=int(self.own_ad.get("ClusterId", 0)),
             given=Given(self.dag, paths),
-            check=True,
+            check=validate,
         )
         self.log = NodesLog(f"{paths.primary}.nodes.log")
         self.now = _last_time(self.log.path)

@@ -57,6 +57,7 @@ from condor_pydagman.vocabulary import (
 )
 from tests import make
 from tests.sim.fake_jobs import Cluster, Job
+from tests.sim.invariants import validate
 from tests.sim.oracles_special import SpecialOracles
 from tests.sim.truth import SeenInputs, Truth
 from tests.sim.verdicts import require
@@ -463,7 +464,7 @@ def replay_agrees(live: Engine, world: World) -> None:
     """O7; the live engine has heard the whole log."""
     dag, log, parts = world.fresh_dag(), world.log.events(), world.parts
     given = world.given(dag)
-    other = Engine(dag, live.run.config, live.run.limits, given=given, check=True)
+    other = Engine(dag, live.run.config, live.run.limits, given=given, check=validate)
     free = _all(set(part.free(live.run)) for part in parts)
     other.handle(inputs.Begin(True), live.run.now)
     for event in log:
@@ -553,6 +554,6 @@ class FollowedLog:
         world, dag = self._world, self._world.fresh_dag()
         config, limits = Config(), world.limits()  # what it has to know, the log says
         mode, given = Mode.FOLLOW, world.given(dag)
-        engine = Engine(dag, config, limits, mode=mode, given=given, check=True)
+        engine = Engine(dag, config, limits, mode=mode, given=given, check=validate)
         engine.handle(inputs.Begin(True), 0.0)
         return engine

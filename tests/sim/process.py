@@ -21,6 +21,7 @@ from condor_pydagman.records.job_description import Workflow
 from tests.sim import ports
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
+from tests.sim.invariants import validate
 from tests.sim.kinds import PARTS
 from tests.sim.requests import FakeRequests
 
@@ -138,7 +139,7 @@ class Process:
             world.limits(),
             dag_id=world.era + 1,
             given=world.given(self.dag),
-            check=True,
+            check=validate,
         )
         self.engine.process = self
         self.scripts = FakeScripts(world, self)

@@ -40,7 +40,7 @@ EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 LOOK = {"calls": 60, "files": 18, "changes of file": 34}
 LOOK_AT_EVENT = {"calls": 237, "files": 37, "changes of file": 119}
 # Of the transfer of a local file, from Python, after another one.
-TRANSFER = {"calls": 463, "files": 37}
+TRANSFER = {"calls": 470, "files": 37}  # a thread that is waited for makes some calls more
 MOST_PARAMETERS = 10
 METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of lines
 
@@ -48,7 +48,7 @@ METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of 
 MOMENTS = {"moments": 36, "with one user": 12}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 133, "lines": 32_855}
+LOADED = {"modules": 132, "lines": 32_682}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests.  Who adds to a folder at its budget takes as many lines out in the same commit;
@@ -63,7 +63,7 @@ LINES = {
     "daemon": 4746,
     "dagman_job": 2221,
     "data_requests": 1762,
-    "engine": 7971,
+    "engine": 7798,
     "explain": 2413,
     "features": 28725,
     "follow": 4532,
@@ -80,13 +80,13 @@ LINES = {
     "web": 2893,
     "workflow": 2557,
 }
-LINES_OF_TESTS = 139_785
+LINES_OF_TESTS = 139_968
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 36_093,
-    "cli/dagman.py": 37_474,
+    "cli/submit_dag.py": 35_920,
+    "cli/dagman.py": 37_301,
     "cli/dag_checker.py": 18_738,
-    "cli/watch.py": 29_982,
+    "cli/watch.py": 29_809,
     "placement/data_node.py": 24_340,
 }
 # Names of features, in the modules that every DAG uses.
@@ -113,7 +113,6 @@ NAMED = {
     "scripts": 0,
     "state": 0,
     "submission": 0,
-    "validate": 0,
     "views": 1,
 }
 # Folders of what every DAG uses beside the engine, and how often modules in them import a feature,
@@ -127,7 +126,7 @@ def test_what_a_terminate_event_passes_through() -> None:
         pytest.skip("compiled modules make no calls that Python sees")
     harness = EngineHarness("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n").begin()
     harness.take("A", 1)
-    harness.engine.check = False
+    harness.engine.check = None
     ended = terminated(1)
     actions: list[do.Action] = []
     figures = _profiled(lambda: actions.extend(harness.engine.handle(ended, harness.now)))
@@ -172,7 +171,7 @@ def test_what_the_transfer_of_a_local_file_takes(tmp_path: Path) -> None:
 
     transfer("first")
     figures = _profiled(lambda: transfer("second"))
-    _only_fall("transfer of a local file", {name: figures[name] for name in TRANSFER}, TRANSFER)
+    _only_fall("transfer of a local file", {name: figures[name] for name in TRANSFER}, TRANSFER, 10)
 
 
 def test_the_longest_list_of_parameters() -> None:

@@ -52,6 +52,7 @@ from tests.features.bundle.bundled import (
     unbundled,
     well,
 )
+from tests.sim.invariants import validate
 
 ONCE = "(said once for each reason)"
 
@@ -203,7 +204,7 @@ def test_other_nodes_than_jobs_are_not_asked_about(line: str) -> None:
 
 def test_a_dry_run_bundles_nothing() -> None:
     dag = make.dag(BAG)
-    engine = Engine(dag, make.QUIET, Throttles(), dag_id=7, mode=Mode.DRY_RUN, check=True)
+    engine = Engine(dag, make.QUIET, Throttles(), dag_id=7, mode=Mode.DRY_RUN, check=validate)
     actions = engine.handle(inputs.Begin(False), 1000.0)
     assert not make.of_kind(actions, LookAt)
     assert make.of_kind(actions, do.Exit) == [do.Exit(0)]
@@ -747,7 +748,7 @@ def test_who_follows_the_log_knows_who_is_where() -> None:
     harness = begun()
     harness.bundle()
     dag = make.dag(BAG)
-    follower = Engine(dag, make.QUIET, Throttles(), dag_id=7, mode=Mode.FOLLOW, check=True)
+    follower = Engine(dag, make.QUIET, Throttles(), dag_id=7, mode=Mode.FOLLOW, check=validate)
     follower.handle(inputs.Begin(True), 0.0)
     for event in harness.log:
         follower.follow(event)

@@ -20,6 +20,7 @@ from condor_pydagman.features.cache.run import (
 from condor_pydagman.graph.model import Dag
 from tests import make
 from tests.make import QUIET
+from tests.sim.invariants import validate
 from tests.unit.engine.steered import Steered
 
 
@@ -131,7 +132,9 @@ def caching(of: Dag, store: Store | None = None) -> Caching:
     harness = Caching(of, QUIET)
     harness.store = store or Store()
     known = harness.store.results()
-    harness.engine = Engine(of, QUIET, Throttles(), dag_id=7, check=True, given={"cache": known})
+    harness.engine = Engine(
+        of, QUIET, Throttles(), dag_id=7, check=validate, given={"cache": known}
+    )
     harness.begin()
     harness.settle()
     return harness

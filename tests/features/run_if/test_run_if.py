@@ -34,6 +34,7 @@ from condor_pydagman.graph.model import Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
 from tests import make
 from tests.make import QUIET
+from tests.sim.invariants import validate
 from tests.unit.engine.decided import Decided, decided
 
 
@@ -167,7 +168,7 @@ def test_a_long_chain_is_skipped_without_recursion() -> None:
     names = [f"N{number}" for number in range(3000)]
     chain = "; ".join(f"{one} -> {two}" for one, two in zip(names, names[1:]))
     dag = Decided(make.dag(f"{chain}\nRUN_IF N0 false"), QUIET)
-    dag.engine.check = False
+    dag.engine.check = None
     dag.files = {}
     dag.begin()
     (wanted,) = dag.asked(EvaluateConditions)[0].wanted
@@ -247,7 +248,7 @@ def test_a_dry_run_takes_conditions_for_true() -> None:
     from condor_pydagman.engine.throttles import Throttles
 
     dag = make.dag("A -> X\nRUN_IF X Parents.A.n > 3")
-    engine = Engine(dag, Config(), Throttles(), mode=Mode.DRY_RUN, check=True)
+    engine = Engine(dag, Config(), Throttles(), mode=Mode.DRY_RUN, check=validate)
     actions = engine.handle(inputs.Begin(recovering=False), 0.0)
     assert [a.text for a in actions if isinstance(a, do.Say) and "Processing" in a.text] == [
         "Processing node: A",

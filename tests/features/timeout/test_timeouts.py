@@ -469,7 +469,7 @@ def test_a_clock_that_does_not_count_any_more_is_no_reason_to_look_at_all_procs(
     harness.take("A", 5, procs=50)
     harness.tell(*(make.of_job(EventKind.EXECUTE, 5, proc) for proc in range(50)))
     jobs = harness.engine.run.job_table.by_node[0]
-    harness.engine.check = False
+    harness.engine.check = None
     jobs.procs = watched = Watched(jobs.procs)
     harness.wait(100.0)
     assert not records(harness)
@@ -491,7 +491,7 @@ def test_clocks_of_a_long_dag_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) ->
     timeout = "TIMEOUT ALL_NODES QUEUED 9000 RUNNING 9000 TOTAL 9000"
     made = make.dag(f"{' '.join(names)}\n{timeout}")
     harness = make.EngineHarness(made, QUIET)
-    harness.engine.check = False
+    harness.engine.check = None
     monkeypatch.setattr(Clocks, "MIN_COMPACT_LENGTH", 20)
     harness.begin()
     harness.take(names[0], 1)  # its clocks are due first: those of the others are behind them

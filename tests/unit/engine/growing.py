@@ -23,6 +23,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import JournalRecord
 from tests import make
+from tests.sim.invariants import validate
 
 
 class Growing:
@@ -36,7 +37,7 @@ class Growing:
             Config(**how),
             Throttles(),
             given={"growth": self.pieces},
-            check=True,
+            check=validate,
         )
         self.asked: list[Any] = []
         self.now = 1000.0

@@ -33,6 +33,7 @@ from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.features.cache.cached import Store
 from tests.pieces import Pieces
+from tests.sim.invariants import validate
 from tests.unit.graph.texts import build_text
 
 
@@ -68,7 +69,7 @@ class GrownRun:
         self.texts: dict[str, PieceText] = {}
         self.dag = build_text(text)
         given = {"growth": Pieces(self.dag, self.texts)}
-        self.engine = Engine(self.dag, make.QUIET, Throttles(), given=given, check=True)
+        self.engine = Engine(self.dag, make.QUIET, Throttles(), given=given, check=validate)
         self.events: list[LogEvent] = []
         self.submitted: list[str] = []
         self.exit: do.Exit | None = None
@@ -137,7 +138,7 @@ class GrownRun:
         it."""
         dag = build_text(self._text)
         given = {"growth": Pieces(dag, self.texts)}
-        engine = Engine(dag, make.QUIET, Throttles(), given=given, check=True)
+        engine = Engine(dag, make.QUIET, Throttles(), given=given, check=validate)
         for one in (inputs.Begin(True), *self.events):
             engine.handle(one, self._now)
         return engine

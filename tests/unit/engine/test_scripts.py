@@ -957,7 +957,7 @@ def test_the_limit_of_holds_is_no_reason_to_look_at_all_procs() -> None:
     harness = make.harness_of("A", Config(max_job_holds=50))
     harness.take("A", 5, procs=40)
     jobs = harness.engine.run.job_table.by_node[0]
-    harness.engine.check = False
+    harness.engine.check = None
     jobs.procs = watched = Watched(jobs.procs)
     harness.tell(*(held(5, proc) for proc in range(40)))
     assert (jobs.held, watched.looked) == (40, 0)

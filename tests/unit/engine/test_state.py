@@ -16,9 +16,9 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.jobs import ENDED, IDLE
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.engine.validate import validate
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
 from tests import make
+from tests.sim.invariants import validate
 
 SOURCES = {
     path.stem: ast.parse(path.read_text(encoding="utf-8"))

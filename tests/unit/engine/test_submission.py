@@ -514,7 +514,7 @@ def test_all_nodes_are_done_in_one_go() -> None:
 def test_a_long_chain_needs_no_stack() -> None:
     chain = "; ".join(f"N{n} -> N{n + 1}" for n in range(3000))
     harness = make.EngineHarness(chain)
-    harness.engine.check = False
+    harness.engine.check = None
     harness.engine.run.mode = Mode.DRY_RUN
     harness.begin()
     assert len(processed(harness)) == 3001
