@@ -174,19 +174,6 @@ class JournalRecord(Enum):
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 
-class NodeCommand(Enum):
-    """What a person can ask of nodes while the DAG runs (docs/steering.md)."""
-
-    CANCEL = "cancel"  # its jobs are removed, and it fails
-    HOLD = "hold"
-    RELEASE = "release"
-    RERUN = "rerun"  # it has ended, and is to run anew
-    DONE = "done"  # somebody has done what it was to do
-    SKIP = "skip"  # it is not to run, and counts as done
-    SET = "set"  # another priority or number of retries
-    REMATCH = "rematch"  # its group of nodes leaves its site, and is matched to another one
-
-
 # The beginning of the reason why jobs of a node are removed that an ENOUGH does not need.
 UNNEEDED_WORDS = "DAG Enough: the node is not needed"
 

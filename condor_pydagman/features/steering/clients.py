@@ -29,10 +29,10 @@ from condor_pydagman.features import part
 from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.run import HELPER, PieceOffered, ReadOffer
 from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.steer_commands import COMMANDS, NodeCommand
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.records.steering_messages import (
-    LIMITS,
     MAX_GROUPS,
     MAX_NAMES,
     VERSION,
@@ -43,7 +43,6 @@ from condor_pydagman.records.steering_messages import (
     refusals,
     user_word,
 )
-from condor_pydagman.vocabulary import NodeCommand
 
 PART = 200  # nodes that are handed to the engine at once
 MAX_PARTS = 10_000  # that wait; then no request for nodes is taken
@@ -345,7 +344,7 @@ def _done(done: int, descendants: int) -> dict[str, Any]:
 
 def _state(report: Report) -> dict[str, Any]:
     """What commands for the whole DAG change."""
-    limits = {name: getattr(report.limits, name) for name in LIMITS}
+    limits = {one.name: getattr(report.limits, one.name) for one in COMMANDS["limits"].options}
     return {"halted": report.halts.halted, "limits": limits, "priority": report.priority}
 
 

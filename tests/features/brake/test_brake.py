@@ -26,6 +26,7 @@ from condor_pydagman.features.brake.run import (
 )
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
@@ -34,7 +35,6 @@ from condor_pydagman.vocabulary import (
     DagStatus,
     EventKind,
     JournalRecord,
-    NodeCommand,
 )
 from tests import make
 from tests.make import QUIET

@@ -17,12 +17,12 @@ from condor_pydagman.features.bundle.messages import (
 )
 from condor_pydagman.features.bundle.run import LIVE_S
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.tally import Taken, Tally
 from condor_pydagman.vocabulary import (
     EventKind,
     JournalRecord,
-    NodeCommand,
 )
 from tests import make
 from tests.features.bundle.bundled import (

@@ -23,8 +23,9 @@ from condor_pydagman.features.run_if.run import (
     ConditionsEvaluated,
     EvaluateConditions,
 )
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import DONE, USER_DONE
-from condor_pydagman.vocabulary import JournalRecord, NodeCommand
+from condor_pydagman.vocabulary import JournalRecord
 from tests import make
 from tests.features.cache.cached import Caching, Store, all_cached, caching
 from tests.make import QUIET

@@ -14,9 +14,10 @@ from condor_pydagman.features.enough.commands import Enough, EnoughsOfDag
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.run_if.run import EvaluateConditions
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Dag, Tolerance
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
-from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
+from condor_pydagman.vocabulary import EventKind, JournalRecord, ScriptKind
 from tests import make
 from tests.make import QUIET
 from tests.unit.engine.decided import Decided

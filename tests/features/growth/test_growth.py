@@ -36,6 +36,7 @@ from condor_pydagman.features.run_if.run import (
 )
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
@@ -45,7 +46,6 @@ from condor_pydagman.vocabulary import (
     DagStatus,
     EventKind,
     JournalRecord,
-    NodeCommand,
     NodeStatus,
 )
 from tests import make

@@ -29,8 +29,9 @@ from condor_pydagman.features.run_if.run import (
 from condor_pydagman.features.sites.messages import MatchSites
 from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Variable
-from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
+from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord
 from tests import make
 from tests.make import QUIET
 from tests.unit.engine.decided import Decided, decided

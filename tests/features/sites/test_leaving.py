@@ -12,9 +12,10 @@ from condor_pydagman.engine.selection import one_of_each_group
 from condor_pydagman.features.sites.groups import FORCE_AGAIN_S
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import USER_DONE
-from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
+from condor_pydagman.vocabulary import EventKind, JournalRecord, ScriptKind
 from tests import make
 from tests.features.sites.matched import Matched, matched
 

@@ -13,11 +13,12 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
-from condor_pydagman.features.steering.preconditions import BEGUN, DESCENDANTS, RETRY, read_text
+from condor_pydagman.features.steering.preconditions import BEGUN, read_text
 from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.steer_commands import DESCENDANTS, RETRY, NodeCommand
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.own_ad import PRIORITY
-from condor_pydagman.vocabulary import JournalRecord, NodeCommand
+from condor_pydagman.vocabulary import JournalRecord
 from tests.sim.parts import Part
 from tests.sim.truth import NO_LIMIT, Truth
 from tests.sim.verdicts import require

@@ -30,6 +30,7 @@ from condor_pydagman.engine.selection import SelectionError, chosen
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.steering.preconditions import Words, obstacle, read_text, record_text
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.features.timeout.commands import Timeout
 from condor_pydagman.features.timeout.run import Timeouts, timeout_in_force
 from condor_pydagman.graph.model import Retry, Variable
@@ -38,7 +39,6 @@ from condor_pydagman.vocabulary import (
     DagStatus,
     EventKind,
     JournalRecord,
-    NodeCommand,
     NodeStatus,
     ScriptKind,
 )
