@@ -9,6 +9,7 @@ for:
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
 - `helper`: what it does outside of the engine (`daemon.helpers`), if it is in `HELPERS`.
+- `clients`, `steer_commands`: of `SERVES_CLIENTS`, what people can ask of a running DAG.
 
 What people's programs ask for, of those in `TOLD`:
 
@@ -40,9 +41,10 @@ class Entry(NamedTuple):
     # its command words that are applied when all nodes of their file are defined
     uses: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()  # those that are applied before, see `language.keywords`
-    # names of journal records that the log of any DAG may have, since a person may ask for the
-    # feature while the DAG runs
-    records: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()  # names of its journal records; its folder says what they have
+    # those that the log of any DAG may have, since a person may ask for the feature while it runs
+    asked_for: tuple[str, ...] = ()
+    of_no_node: tuple[str, ...] = ()  # those that are mostly, or always, of the whole DAG
     # of its words, those whose lines in a rescue file are applied before all others, by `restore`
     # of its `commands`
     restored: tuple[str, ...] = ()
@@ -62,29 +64,40 @@ FEATURES = (
     Entry("notify", uses=("NOTIFY",), runs=False),
     # It counts nodes, so it knows new ones before others have them move.
     Entry("shared_limits", uses=("SHARED_LIMIT",), after_replay="all_restart_pre_rate"),
-    Entry("timeout", uses=("TIMEOUT",)),
-    Entry("brake", uses=("BRAKE",)),
-    Entry("enough", uses=("ENOUGH", "NOT_NEEDED")),
+    Entry("timeout", uses=("TIMEOUT",), records=("TIMED_OUT",)),
+    Entry("brake", uses=("BRAKE",), records=("BRAKED", "BRAKES_OFF")),
+    Entry("enough", uses=("ENOUGH", "NOT_NEEDED"), records=("ENOUGH", "NOT_NEEDED")),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
-    Entry("run_if", ("decided",), uses=("RUN_IF",)),
+    Entry("run_if", ("decided",), uses=("RUN_IF",), records=("CONDITION",)),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
-    Entry("steering", records=("STEERED",)),
+    Entry("steering", records=("STEERED",), asked_for=("STEERED",)),
     Entry(
-        "bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"), option="bundle"
+        "bundle",
+        uses=("BUNDLE",),
+        records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"),
+        asked_for=("BUNDLED", "UNBUNDLED", "TASK_FAILED"),
+        of_no_node=("BUNDLED", "UNBUNDLED"),
+        option="bundle",
     ),
     # A node that does not run needs no site.
-    Entry("cache", uses=("CACHE",)),
-    Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),
+    Entry("cache", uses=("CACHE",), records=("CACHED",)),
+    Entry(
+        "sites",
+        uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED"),
+        records=("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+    ),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
-    Entry("publish", uses=("PUBLISH", "NODE_RESULT")),
+    Entry("publish", uses=("PUBLISH", "NODE_RESULT"), records=("NODE_RESULT",)),
     Entry(
         "growth",
         uses=("EXTEND", "SCATTER", "GROWN", "LET_GO"),
-        records=("GROWN", "LET_GO"),
+        records=("GROWN", "LET_GO", "GROWTH_FAILED"),
+        asked_for=("GROWN", "LET_GO"),
+        of_no_node=("GROWN", "LET_GO"),
         restored=("LET_GO", "GROWN"),
         with_others=("feeder",),
     ),
-    Entry("feeder", uses=("FEEDER",)),
+    Entry("feeder", uses=("FEEDER",), records=("FEEDER_FAILED",), of_no_node=("FEEDER_FAILED",)),
 )
 
 # Those that have something done outside of the engine, in the order in which they say what is wrong
@@ -106,7 +119,9 @@ SERVES_CLIENTS = "steering"
 NOTIFIES = "notify"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
-OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
+RECORDS = frozenset(record for entry in FEATURES for record in entry.records)
+OF_NO_NODE = frozenset(record for entry in FEATURES for record in entry.of_no_node)
+OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.asked_for}
 # Those that readers know something of, in the order in which people are told of them: with the
 # names of the journal records that the module `shown` takes.
 TOLD: dict[str, tuple[str, ...]] = {

@@ -12,8 +12,15 @@ from collections.abc import Sequence
 
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features import RECORDS
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import NOOP_CLUSTER, NOOP_PROC, EventKind, JournalRecord
+from condor_pydagman.vocabulary import (
+    CORE_RECORDS,
+    NOOP_CLUSTER,
+    NOOP_PROC,
+    EventKind,
+    JournalRecord,
+)
 
 # Readers of the log take 1023 bytes of such a line, time and ids included.
 MAX_RECORD_BYTES = 900
@@ -33,11 +40,12 @@ _RECORD = re.compile(
     r'(?:Job = "(\d{1,9})\.(-?\d{1,9})"; )?'
     r"DAGManNodeRetry = (\d{1,10}); Value = (-?\d{1,10}); Text = " + STRING + r" \]\s*"
 )
+_KNOWN = CORE_RECORDS | RECORDS
 _OF_JOBS = (
     JournalRecord.ADOPTED,
     JournalRecord.JOB_LOST,
     JournalRecord.JOB_ENDED,
-    JournalRecord.TIMED_OUT,
+    "TIMED_OUT",
     JournalRecord.SURPLUS,
 )
 
@@ -48,7 +56,7 @@ class RecordRead(NamedTuple):
     `old`: of the form in which the event's head has the job that the record is about.
     """
 
-    record: JournalRecord
+    record: str
     node: str
     retry: int
     value: int
@@ -157,12 +165,12 @@ def record_event(when: str, node: str, action: AppendJournalRecord) -> str:
 def parse_record(info: str) -> RecordRead | None:
     """Read the text of a generic event; None if it is not one of ours, or damaged."""
     found = _RECORD.fullmatch(info)
-    if found is None or found[1] not in JournalRecord.__members__:
+    if found is None or found[1] not in _KNOWN:
         return None
     name, key, node, cluster, proc, retry, value, text = found.groups()
     job = (int(cluster), int(proc)) if cluster else (-1, -1)
-    record, old = JournalRecord[name], key != "Node"
-    return RecordRead(record, unescaped(node), int(retry), int(value), unescaped(text), *job, old)
+    old = key != "Node"
+    return RecordRead(name, unescaped(node), int(retry), int(value), unescaped(text), *job, old)
 
 
 def with_info(event: LogEvent, info: str) -> LogEvent:
@@ -208,7 +216,7 @@ def event_head(kind: EventKind, cluster: int, proc: int, subproc: int, when: str
 def _record_text(node: str, action: AppendJournalRecord) -> str:
     job = f' Job = "{action.cluster}.{action.proc}";' if action.cluster >= 0 else ""
     front = (
-        f'[ DAGManNote = "{action.record.value}"; Node = "{escaped(node)}";{job}'
+        f'[ DAGManNote = "{action.record}"; Node = "{escaped(node)}";{job}'
         f" DAGManNodeRetry = {action.retry}; Value = {action.value}; Text = "
     )
     room = max(MAX_RECORD_BYTES - len(front) - len('"" ]'), 0)

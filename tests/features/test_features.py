@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import features
+from condor_pydagman.engine.feature import Feature
 from condor_pydagman.features import FEATURES, HELPERS, TOLD, Given, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.language.commands import Job
@@ -50,10 +51,21 @@ def test_every_part_that_is_asked_for_is_one_that_features_have() -> None:
         for found in re.findall(r"\b(?:part|told)\([^\n]*?\"([a-z_]+)\"", path.read_text())
     } - FOLDERS
     known = {"commands", "run", "helper", "clients", "lint", "shown", "explain", "outside"}
+    known |= {"steer_commands"}
     assert asked <= known
     assert known <= {
         path.stem for folder in FOLDERS for path in package.glob(f"features/{folder}/*")
     }
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in FEATURES if entry.runs], ids=lambda one: one.name
+)
+def test_the_records_of_a_feature_are_those_of_its_class(entry: features.Entry) -> None:
+    made = [one for one in vars(part(entry.name, "run")).values() if isinstance(one, type)]
+    (kind,) = (one for one in made if issubclass(one, Feature) and one.name == entry.name)
+    assert {name for name, _ in (*kind.records, *kind.attempt_records)} == {*entry.records}
+    assert {*entry.asked_for, *entry.of_no_node} <= {*entry.records}
 
 
 def test_a_part_that_needs_what_is_not_there(
@@ -116,7 +128,7 @@ def test_what_people_are_told_of_features() -> None:
 
 @pytest.mark.parametrize("name", [name for name, records in TOLD.items() if records])
 def test_every_record_that_a_feature_traces_is_taken(name: str) -> None:
-    assert {record.name for record in part(name, "shown").RECORDS} == {*TOLD[name]}
+    assert {*part(name, "shown").RECORDS} == {*TOLD[name]}
 
 
 def test_what_is_done_outside_of_the_engine() -> None:

@@ -21,6 +21,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import TABLES, Feature
 from condor_pydagman.engine.hooks import Hooks
+from condor_pydagman.vocabulary import CORE_RECORDS, DAG_EVENTS
 from tests.make import EngineHarness, terminated
 
 PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
@@ -33,6 +34,9 @@ METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of 
 
 # Moments at which features have a say, and those of which one feature makes use.
 MOMENTS = {"moments": 39, "with one user": 10}
+
+# What features write or tell, in tables of the core.
+IN_CORE = {"records": 1, "events": 20}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs.
 LOADED = 136
@@ -112,6 +116,15 @@ def test_moments_at_which_features_have_a_say() -> None:
     _only_fall("moments", figures, MOMENTS)
 
 
+def test_rows_of_features_in_tables_of_the_core() -> None:
+    assert not CORE_RECORDS & features.RECORDS
+    texts = {text for path in (PACKAGE / "features").rglob("*.py") for text in _texts(path)}
+    core = [*(PACKAGE / "engine").glob("*.py"), PACKAGE / "records" / "own_events.py"]
+    records = sum(text in features.RECORDS for path in core for text in _texts(path))
+    figures = {"records": records, "events": len(texts & DAG_EVENTS.keys())}
+    _only_fall("rows of features in the core", figures, IN_CORE)
+
+
 def test_modules_that_a_plain_dag_loads() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman;"
@@ -121,6 +134,12 @@ def test_modules_that_a_plain_dag_loads() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = [name for name in done.stdout.split() if name.startswith("condor_pydagman")]
     _only_fall("modules", {"loaded": len(loaded)}, {"loaded": LOADED})
+
+
+def _texts(path: Path) -> set[str]:
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    found = (node.value for node in nodes if isinstance(node, ast.Constant))
+    return {text for text in found if isinstance(text, str)}
 
 
 def _users(moment: str) -> int:

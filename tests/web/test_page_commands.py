@@ -18,7 +18,7 @@ NODE_BUTTONS = [
     ("Cancel", "running", [], "cancel", {"retry": False}, "failed"),
     ("Cancel", "idle", ["Retry"], "cancel", {"retry": True}, "retry"),
     ("Run again", "failed", [], "rerun", {"descendants": False}, "ready"),
-    ("Run again", "done", ["all nodes that depend on it"], "rerun", {"descendants": True}, "ready"),
+    ("Run again", "done", ["nodes that depend on them"], "rerun", {"descendants": True}, "ready"),
     ("Hold", "running", [], "hold", {}, "held"),
     ("Release", "held", None, "release", {}, "idle"),
     ("Mark done", "failed", [], "done", {}, "done"),

@@ -20,7 +20,7 @@ from condor_pydagman.engine.state import OF_NODE, RunState
 from condor_pydagman.features.growth.commands import PieceContents, growth_of
 from condor_pydagman.features.growth.let_go import let_go, numbers, waits_for
 from condor_pydagman.printable import number_of
-from condor_pydagman.vocabulary import NO_NODE, JournalRecord
+from condor_pydagman.vocabulary import NO_NODE
 
 LET_GO = Kind("pieces that leave the DAG")  # by the text of the record
 MAX_GONE = 1000  # names of nodes that are remembered, as their jobs may be in the queue yet
@@ -69,7 +69,7 @@ class LettingGo:
     def _write(self, pieces: Sequence[int]) -> None:
         text, contents = " ".join(map(str, pieces)), growth_of(self._run.dag).contents
         self.leaving = frozenset(node for number in pieces for node in contents[number].nodes)
-        record = do.AppendJournalRecord(JournalRecord.LET_GO, NO_NODE, 0, 0, text=text)
+        record = do.AppendJournalRecord("LET_GO", NO_NODE, 0, 0, text=text)
         self._run.write(LET_GO, text, record)
 
     def _is_due(self, *, waits: bool) -> bool:

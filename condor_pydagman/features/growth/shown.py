@@ -11,7 +11,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
-from condor_pydagman.vocabulary import FEEDING, LAST, JournalRecord
+from condor_pydagman.vocabulary import FEEDING, LAST
 
 REFUSED = "what it adds to the DAG is refused"
 
@@ -61,9 +61,9 @@ def _refused(tracker: Tracker, node: NodeRun | None, read: RecordRead, _time: fl
 
 
 RECORDS: Records = {
-    JournalRecord.GROWN: _grown,
-    JournalRecord.LET_GO: _let_go,
-    JournalRecord.GROWTH_FAILED: _refused,
+    "GROWN": _grown,
+    "LET_GO": _let_go,
+    "GROWTH_FAILED": _refused,
 }
 
 

@@ -34,7 +34,7 @@ from condor_pydagman.features.steering.steer_commands import (
     NodeCommand,
 )
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, NodeKind
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 
 class PriorityWanted(NamedTuple):
@@ -136,7 +136,8 @@ class Steering(Feature):
     """What people have asked."""
 
     name = "steering"
-    records = ((JournalRecord.STEERED, "on_record"),)
+    # value: number of the command; text: who, which command, its options
+    records = (("STEERED", "on_record"),)
     inputs = ((NodesSteered, "on_steered"), (PriorityWanted, "on_priority"))
 
     def __init__(self, run: RunState) -> None:
@@ -249,7 +250,7 @@ class Steering(Feature):
         self._number += 1
         number = self._number
         action = do.AppendJournalRecord(
-            JournalRecord.STEERED,
+            "STEERED",
             node,
             run.nodes.retries.get(node, 0),
             number,

@@ -9,7 +9,7 @@ from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
 _BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
@@ -45,7 +45,7 @@ def _held_or_released(run: Run, line: OutLine) -> None:
 
 
 LINES = {OutKind.STEERED: _held_or_released}
-RECORDS: Records = {JournalRecord.STEERED: _steered}
+RECORDS: Records = {"STEERED": _steered}
 
 
 EVENTS: Events = {

@@ -383,7 +383,7 @@ def test_a_node_whose_wait_is_limited_runs_alone(kind: str) -> None:
         "Node A is not bundled: it has a TIMEOUT QUEUED or TOTAL (said once for each reason)"
     )
     harness.wait(60)
-    assert [one.node for one in records(harness, JournalRecord.TIMED_OUT)] == [0]
+    assert [one.node for one in records(harness, "TIMED_OUT")] == [0]
 
 
 def steered(harness: BundledDag, command: NodeCommand, *nodes: int, options: str = "") -> int:

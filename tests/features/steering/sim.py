@@ -18,7 +18,6 @@ from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.features.steering.steer_commands import DESCENDANTS, RETRY, NodeCommand
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.own_ad import PRIORITY
-from condor_pydagman.vocabulary import JournalRecord
 from tests.sim.parts import Part
 from tests.sim.truth import NO_LIMIT, Truth
 from tests.sim.verdicts import require
@@ -64,7 +63,7 @@ class Steerers(Part):
     fresh: ClassVar = {"steered": 25, "decided steered": 25}
     crashed: ClassVar = ((4, _steers), (34, _steers))
     undoes = True
-    at_once = (JournalRecord.STEERED,)
+    at_once = ("STEERED",)
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -117,7 +116,7 @@ class Steerers(Part):
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         """A person's command; DAGMan has checked that it fits."""
-        if event.record is not JournalRecord.STEERED:
+        if event.record != "STEERED":
             return
         name, words = event.node, read_text(event.text)
         descendants = truth.descendants(name)

@@ -38,7 +38,6 @@ from condor_pydagman.vocabulary import (
     STATE_WORDS,
     DagStatus,
     EventKind,
-    JournalRecord,
     NodeStatus,
     ScriptKind,
 )
@@ -238,7 +237,7 @@ def test_a_record_that_is_lost_is_written_again() -> None:
     harness.tell(NodesSteered(2, C.CANCEL, [1], "ann"))
     harness.wait(61)
     (record,) = harness.asked(do.AppendJournalRecord)
-    assert record.record is JournalRecord.STEERED
+    assert record.record == "STEERED"
     harness.read_back()
     assert harness.asked(do.RemoveJobs) or harness.ever(do.RemoveJobs)
 
@@ -257,7 +256,7 @@ def test_a_dag_that_ends_obeys_no_more() -> None:
 
 def test_a_command_of_a_later_version_is_passed_over() -> None:
     harness = steered("A")
-    harness.tell(make.record(JournalRecord.STEERED, "A")._replace(text="ann teleport"))
+    harness.tell(make.record("STEERED", "A")._replace(text="ann teleport"))
     assert harness.said("of a later version")
 
 

@@ -14,7 +14,6 @@ from condor_pydagman.features.growth.let_go import close_gaps, let_go, numbers
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.own_events import RecordRead, parse_record
-from condor_pydagman.vocabulary import JournalRecord
 
 # An event of no job: a job can't write one.
 _RECORD = re.compile(rb'008 \(-01\.-01\.-01\) [^\[\n]*(\[ DAGManNote = "(?:GROWN|LET_GO)"; .*\])\n')
@@ -32,7 +31,7 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
     growth = GrowthOfDag.put(dag)
     known = max((piece.number for piece in growth.pieces), default=growth.let_go_of.number)
     for record in _recorded(nodes_log):
-        if record.record is JournalRecord.LET_GO:
+        if record.record == "LET_GO":
             for number in numbers(record.text):
                 if number in growth.contents:
                     let_go(dag, number)
