@@ -102,7 +102,10 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     if command.name == "add":
         return _piece(arguments.file)
     given = {one.name: getattr(arguments, one.name) for one in command.options if one.line}
-    found = {name: value for name, value in given.items() if value not in (None, False)}
+    # A 0 counts: it is no limit, or no retry.
+    found = {
+        name: value for name, value in given.items() if value is not None and value is not False
+    }
     if "vars" in found:
         pairs = [pair.partition("=") for pair in found["vars"]]
         if not all(key and equals for key, equals, _ in pairs):
