@@ -1,4 +1,4 @@
-"""What done nodes cost that a FEEDER has added: python -m benchmarks.feeder [--nodes N] [--kept N]
+"""What done nodes cost that a FEEDER has added: python -m benchmarks.feeder [--nodes N]
 
 A DAG without nodes is fed with pieces of 1,000 nodes, each with a variable, in pairs of parent and
 child, and each runs and ends well.  The parts of DAGMan do it that do so in a run: the desk that
@@ -58,13 +58,12 @@ def resident() -> int:
 class FedDag:
     """A DAG that is fed."""
 
-    def __init__(self, directory: Path, kept: int) -> None:
+    def __init__(self, directory: Path) -> None:
         self._dag = build(
             ["x.dag"], lambda _: f"FEEDER BELOW {PIECE} PROGRAM feed\n", BuildOptions()
         )
         pieces = kept_pieces.of(self._dag, DagPaths(str(directory / "x.dag")))
-        config = Config(kept_grown_nodes=kept)
-        self._engine = Engine(self._dag, config, Throttles(), given={"growth": pieces})
+        self._engine = Engine(self._dag, Config(), Throttles(), given={"growth": pieces})
         run: Any = SimpleNamespace(
             dag=self._dag, engine=self._engine, config=Config(), clock=time, out=None
         )
@@ -128,13 +127,12 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.feeder", description=__doc__)
     parser.add_argument("--nodes", type=int, default=500_000)
-    parser.add_argument("--kept", type=int, default=0, help="done nodes that are kept; 0: all")
     parser.add_argument("--directory", type=Path, help="where the text is kept")
     chosen = parser.parse_args()
     count = max(1, chosen.nodes // PIECE)
     every = max(1, count // LINES)
     with tempfile.TemporaryDirectory(dir=chosen.directory) as directory:
-        fed = FedDag(Path(directory), chosen.kept)
+        fed = FedDag(Path(directory))
         fed.feed(0)
         begin, base, before = resident(), fed.done, time.process_time()
         for number in range(1, count):

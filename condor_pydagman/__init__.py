@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from condor_pydagman.api.dag_submit import SubmittedDag, submit_dag
     from condor_pydagman.api.dag_subscription import subscribe
     from condor_pydagman.api.dag_view import Dag, Edge, Node
-    from condor_pydagman.api.data_placement import PlacementResult, run_requests, transfer_file
     from condor_pydagman.api.rescue_files import Rescue, read_rescue, write_rescue
     from condor_pydagman.api.run_end import DagTimeout
     from condor_pydagman.api.run_report import RunReport
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         write_node_status,
     )
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
-    from condor_pydagman.features.timeout.commands import Timeout
     from condor_pydagman.follow.dag_events import DagEvent
     from condor_pydagman.follow.run_model import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
     from condor_pydagman.graph.model import (
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     )
     from condor_pydagman.lint.findings import Severity
     from condor_pydagman.monitor.found_state import DagState
+    from condor_pydagman.placement.api import PlacementResult, run_requests, transfer_file
     from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
     from condor_pydagman.workflow.nodes import WorkflowNode, WorkflowNodes
     from condor_pydagman.workflow.workflow import Workflow
@@ -87,7 +86,6 @@ __all__ = [
     "Splice",
     "SteeringAnswer",
     "SubmittedDag",
-    "Timeout",
     "Tolerance",
     "Usage",
     "UsageError",
@@ -148,7 +146,7 @@ _HOMES = {
         "Edge",
         "Node",
     ),
-    "api.data_placement": (
+    "placement.api": (
         "PlacementResult",
         "run_requests",
         "transfer_file",
@@ -178,7 +176,6 @@ _HOMES = {
         "PydagmanError",
         "UsageError",
     ),
-    "features.timeout.commands": ("Timeout",),
     "lint.findings": ("Severity",),
     "graph.model": (
         "Abort",

@@ -171,9 +171,8 @@ FEEDER_NO_MORE = 3  # exit code of a FEEDER's program that has no more to add
 
 FEEDING, LAST = "FEEDING", "LAST"  # words of the text of GROWN
 
-# In place of a node: a journal record of the whole DAG.
 MB = 1_000_000  # bytes, as PYDAGMAN_MAX_PIECE_MB counts them
-NO_NODE = -1
+NO_NODE = -1  # in place of a node: a journal record of the whole DAG
 
 # `ProvisionerState` of a PROVISIONER's job that is ready.
 PROVISIONER_READY = 2

@@ -5,7 +5,7 @@ rows."""
 from __future__ import annotations
 
 from condor_pydagman.features import FEATURE_OF
-from condor_pydagman.language.rows import row_of
+from condor_pydagman.features.common.rows import row_of
 
 # What an example of a feature needs before it, beside the JOB lines of A, B and C.
 _BEFORE = {
@@ -57,5 +57,5 @@ EXAMPLES = {
     "REJECT": "REJECT",
     "NOT_DONE": "NOT_DONE A",
 }
-IN_NO_DAG_FILE = frozenset({"REJECT", "GROWN", "LET_GO", "NOT_DONE"})  # of one that is to be run
+IN_NO_DAG_FILE = frozenset({"REJECT", "GROWN", "NOT_DONE"})  # of one that is to be run
 SPLICE = {"s.dag": "JOB X x\nPIN_IN X 1\nPIN_OUT X 1\n"}  # the file that examples name

@@ -12,7 +12,9 @@ POOL = "tests/pool/"
 # Test, below POOL: what only a real pool can show.
 ON_THE_POOL: dict[str, str] = {
     # A DAG, as its user and other programs see it.
-    "test_diamond.py::test_a_diamond_runs": "submission, jobs, scripts and end of a whole DAG",
+    "test_core.py::test_core[a_crash_a_hold_and_a_rescue_file]": (
+        "a whole DAG by the core alone: submission, jobs, scripts, end; a crash, a rescue file"
+    ),
     "test_node_ads.py::test_ads_of[KID]": "job ads are stock's, in a real queue",
     "test_clients.py::test_the_job_ad_is_correct_while_the_dag_runs": "DAG status in DAGMan's ad",
     "test_stock_clients.py::test_condor_q[options0]": "condor_q -dag reads our ads and nodes",

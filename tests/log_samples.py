@@ -41,9 +41,6 @@ _RECORDS = (
     AppendJournalRecord(JournalRecord.JOB_LOST, 0, retry=0, cluster=7, proc=2),
     AppendJournalRecord(JournalRecord.JOB_ENDED, 0, retry=0, cluster=7, proc=-1),
 )
-OLD_NOTE = (
-    '[ DAGManNote = "JOB_LOST"; DAGNodeName = "Bö"; DAGManNodeRetry = 1; Value = 0; Text = "" ]\n'
-)
 
 
 def event(kind: int, text: str, *, job: str = "007.002.000", when: str = WHEN + ".877") -> str:
@@ -86,7 +83,6 @@ COMMON = (
     own_events.pre_skip(WHEN, "B", 4),
     *(f"{whole}...\n" for whole in own_events.noop(WHEN, "A", 3).split("...\n")[:2]),
     *(own_events.record_event(WHEN, "Bö", record) for record in _RECORDS),
-    *(event(8, OLD_NOTE, job=job) for job in ("-01.-01.000", "007.002.000")),
 )
 
 # Readable by the bindings, but not of a common form.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from condor_pydagman.features.growth.commands import Piece, growth_of
+from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
@@ -16,7 +16,7 @@ def piece_of(dag: Dag, text: PieceText, digest: str = "") -> Piece:
     Raises:
         DagFileErrors: it is wrong.
     """
-    return at_once(read_piece(dag, text, digest=digest, anew=growth_of(dag).let_go_of.number > 0))
+    return at_once(read_piece(dag, text, digest=digest))
 
 
 class Pieces(Mapping[str, Piece]):

@@ -1,4 +1,4 @@
-"""Commands of features by chance, from their rows (`condor_pydagman.language.rows`)."""
+"""Commands of features by chance, from their rows (`condor_pydagman.features.common.rows`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from condor_pydagman.language import rows
+from condor_pydagman.features.common import rows
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.lexer import Words, name_word, node_word
 

@@ -42,19 +42,21 @@ DAGMAN = (
     ("daemon", "features.helper", "features.clients"),
 )
 OUTER = (
-    ("lint", "pool", "transfer.rules"),
+    ("lint", "pool", "placement.rules"),
     ("features.lint",),
     ("follow",),
     ("follow.notices",),
     ("picture", "report"),
     ("features.shown",),
-    ("transfer",),
+    ("placement",),
     ("features.outside",),
     ("monitor",),
     ("explain",),
     ("features.explain",),
     ("web",),
+    ("features.page",),
     ("cli",),
+    ("features.cli",),
     ("api",),
     ("workflow",),
 )
@@ -66,11 +68,18 @@ OF_FEATURES = {
         f"features/shared_limits/{name}": "features.adapters"
         for name in ("configured", "directory", "listing")
     },
+    **{
+        f"features/common/{name}": "features.commands"
+        for name in ("expression_text", "file_macros", "inside", "node_sets", "rows")
+    },
     "features/notify/starter": "features.adapters",
+    "features/steering/messages": "features.adapters",
     # A program for other machines, which imports nothing else of the package.
     "features/bundle/runner": "features.adapters",
     "features/bundle/runner_tasks": "features.adapters",
 }
+# The commands of data placement.
+OF_PLACEMENT = {f"placement/{name}_command": "cli" for name in ("transfer", "allocations")}
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
 DAGMANS_COMMAND = "cli/dagman.py"
 # Programs around DAGMan that it starts as other processes, by their names.  Those of a version may
@@ -78,8 +87,8 @@ DAGMANS_COMMAND = "cli/dagman.py"
 STARTED = {
     "condor_pydagman.monitor.notifier",  # NOTIFY
     "condor_pydagman.monitor.subscription",  # a subscription to the events of a DAG
-    "condor_pydagman.transfer.data_node",  # the worker of a DATA node
-    "condor_pydagman.transfer.dag_allocations",  # what releases those of a removed DAG
+    "condor_pydagman.placement.data_node",  # the worker of a DATA node
+    "condor_pydagman.placement.dag_allocations",  # what releases those of a removed DAG
 }
 PURE = (
     *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "timers", "config"),
@@ -87,15 +96,20 @@ PURE = (
     "features.explain",
     *("language", "data_requests"),
     *("graph", "engine", "records"),
-    *("lint", "picture", "transfer.rules", "follow", "follow.notices", "report", "explain"),
+    *("lint", "picture", "placement.rules", "follow", "follow.notices", "report", "explain"),
 )
 
 # Modules of pure layers that fetch what the others are given, and why they are beside them.
 FETCHERS = {
+    "data_requests/site_programs.py": "which modules a site has that are safe to run",
     "explain/fact_collection.py": "what is to be known for an explanation",
     "explain/last_lines.py": "what failed jobs and scripts have written",
     "explain/jobs.py": "the jobs that are idle or held",
+    "lint/confined_reader.py": "the process in which HTCondor's readers read a text",
+    "lint/confinement.py": "what that process can't do any more",
+    "lint/described_jobs.py": "what these readers say of jobs",
     "lint/description_reader.py": "what HTCondor's readers say of a description",
+    "lint/foreign_texts.py": "what it is asked, and its answers",
     "lint/job_counts.py": "how many jobs there will be, from submit descriptions",
     "lint/lint_world.py": "what the checker asks of files and of HTCondor",
     "picture/graphviz.py": "the program dot",
@@ -105,7 +119,7 @@ FETCHERS = {
 ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
-    *("gated_nodes", "jobs", "nodes", "queues", "selection"),
+    *("gated_nodes", "jobs", "nodes", "queues"),
     *("rules", "script_words"),
     "run_records",
     "hooks",
@@ -113,7 +127,6 @@ ENGINE_ORDER = (
     *("present_run", "lifecycle"),
     "run_end",
     *("provisioner", "scripts", "submission", "operator", "feature"),
-    "rerun",
     *("job_events", "journal_events", "event_matching", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )
@@ -166,9 +179,10 @@ def layer(parts: tuple[str, ...]) -> int | None:
 
 def room(parts: tuple[str, ...]) -> str:
     """What LAYERS and PURE call the place of a module `condor_pydagman.<parts>`."""
-    if "/".join(parts[:3]) in OF_FEATURES:
-        return OF_FEATURES["/".join(parts[:3])]
-    if ".".join(parts[:2]) in ("transfer.rules", "follow.notices"):
+    moved = {**OF_FEATURES, **OF_PLACEMENT}.get("/".join(parts[:3]))
+    if moved is not None:
+        return moved
+    if ".".join(parts[:2]) in ("placement.rules", "follow.notices"):
         return ".".join(parts[:2])
     if parts[:1] == ("features",) and len(parts) > 2 and parts[2] != "__init__":
         name = f"features.{parts[2]}"
@@ -364,12 +378,12 @@ PROCESS_STARTERS = {
     "cli/pool_command.py": "`pool run COMMAND` becomes the command",
     "features/sites/adapters/monitor.py": "the probes of sites, as words",
     "monitor/notifier.py": "the program of a NOTIFY, as words",
-    "transfer/child_process.py": "modules and plugins of data placement, as words",
-    "transfer/child_supervisor.py": "the same: it runs them",
+    "placement/child_process.py": "modules and plugins of data placement, as words",
+    "placement/child_supervisor.py": "the same: it runs them",
     "api/live_view.py": "a process of this package that looks at a run",
-    "adapters/foreign_texts.py": "a process of this package that reads what others wrote",
+    "lint/foreign_texts.py": "a process of this package that reads what others wrote",
     "web/queue_answers.py": "processes of this package that ask the schedd",
-    "transfer/placement_ad.py": "a process of this package that calls the bindings",
+    "placement/placement_ad.py": "a process of this package that calls the bindings",
 }
 
 

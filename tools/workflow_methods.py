@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from condor_pydagman.language import rows
+from condor_pydagman.features.common import rows
 from condor_pydagman.language.keywords import ROWS, CommandWord, manual
 from condor_pydagman.language.syntax import Syntax, of_word
 from condor_pydagman.vocabulary import ScriptKind
@@ -38,10 +38,7 @@ Names, types and texts are those of the tables by which DAG files are read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
-
-if TYPE_CHECKING:
-    from condor_pydagman.features.sweep.commands import Dimension
+from typing import Any, Literal, TypeVar, Union
 
 # Texts stand for nodes as well: their names.
 Names = Union[str, Iterable[Any]]
@@ -213,7 +210,7 @@ def _type(annotation: str) -> str:
     kinds = {
         "ScriptKind": f"Literal[{', '.join(_quoted(kind.value) for kind in ScriptKind)}]",
         "tuple[tuple[str, str], ...]": "Pairs",
-        "tuple[Dimension, ...]": "Iterable[Dimension]",
+        "tuple[Dimension, ...]": "Iterable[Any]",
     }
     annotation = kinds.get(annotation, annotation)
     annotation = annotation.replace("tuple[str, ...]", "Names")

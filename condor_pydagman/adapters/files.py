@@ -30,13 +30,14 @@ from condor_pydagman.names import DagPaths
 # link of that name.  The rules are those of the kernel's protected_symlinks, protected_hardlinks,
 # protected_regular and protected_fifos, which not every system enables:
 #
-# - a symbolic link is followed if it is the user's own or root's (users move their logs to another
-# disk with one), but no file is made through it; to read, any link is followed in a directory that
-# not everybody may write to; - in a directory that everybody may write to, refused are: a file or
-# link with a hard link; a file that is mounted there (whoever made the file system chooses the
-# owners of its files); and, if the sticky bit is set, a file of another user other than root; - a
-# FIFO, a socket or a block device is always refused; - nothing is read back from /proc, where root
-# owns files with text that any user chooses.
+# - A symbolic link is followed if it is the user's own or root's (users move their logs to another
+#   disk with one), but no file is made through it.  To read, any link is followed in a directory
+#   that not everybody may write to.
+# - In a directory that everybody may write to, refused are: a file or link with a hard link; a file
+#   that is mounted there (whoever made the file system chooses the owners of its files); and, if
+#   the sticky bit is set, a file of another user other than root.
+# - A FIFO, a socket or a block device is always refused.
+# - Nothing is read back from /proc, where root owns files with text that any user chooses.
 #
 # The checks are made on the open descriptor, not on the name.  A directory that only a group may
 # write to is trusted, as people share DAGs in such directories.  Directories that are writable by

@@ -78,6 +78,7 @@ class Followed:
         self._left, self._names_left = MAX_BYTES, MAX_NAMES
         self.unread: list[str] = []  # what is not read or run, each with the reason
         self.missing: list[str] = []  # the files of `include` statements that are not there
+        self.included: dict[str, str] = {}  # the texts of those that are there, by their names
         self.text = self._with_files(text, 0)  # what to read
 
     def _with_files(self, text: str, depth: int) -> str:
@@ -94,8 +95,12 @@ class Followed:
         if found is not None:
             is_command = "command" in found[1].lower() or found[2].endswith("|")
             inner = self._text_of(found[2], is_command, self.missing)
-            if inner is None or depth == MAX_DEPTH:
+            if inner is None:
                 return ""
+            if depth == MAX_DEPTH:
+                self._leave(found[2], OSError(0, "files are included too deep"))
+                return ""
+            self.included[found[2]] = inner
             return self._with_files(_closed(inner), depth + 1)
         return self._with_items(statement)
 

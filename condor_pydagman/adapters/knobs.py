@@ -182,8 +182,8 @@ _overridden: dict[str, str | None] = {}  # values before CONFIG files set others
 _files: list[str] = []  # the CONFIG files, the last one in force
 
 
-def load(config_file: str = "") -> config.Config:
-    """Read all knobs; `config_file` is the DAG's CONFIG file, '' for none.
+def load(config_file: str = "", program: str = "") -> config.Config:
+    """Read all knobs, or those of one program; `config_file` is the DAG's CONFIG file, '' for none.
 
     Raises:
         ConfigError: the CONFIG file can't be read, or a value is wrong.
@@ -191,7 +191,7 @@ def load(config_file: str = "") -> config.Config:
     if config_file:
         apply_config_file(config_file)
     where = knob_sources()
-    return config.read(evaluated, where.name, where.is_set)
+    return config.read(evaluated, where.name, where.is_set, program)
 
 
 def set_subsystem(subsystem: str) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import select
 import socket
@@ -22,10 +23,12 @@ import struct
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from condor_pydagman.timers import CONNECT_RETRY_S, SERVE_SLICE_S
 
+VERSION = 1  # of the protocol
 MAX_NAMES = 4
 _RANDOM_BYTES = 16  # of a name that nobody can foresee
 _ALL_SOCKETS = "/proc/net/unix"
@@ -35,6 +38,12 @@ MAX_LINE_BYTES = 4 << 20  # some 100,000 names
 MAX_UNREAD_BYTES = 4 << 20  # of answers that a client has not read
 _READ_BYTES = 65536
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
+
+
+def answer_line(identity: str | int | None, fields: Mapping[str, Any]) -> bytes:
+    """An answer to the request with that id."""
+    message = {"version": VERSION, "id": identity, **fields}
+    return json.dumps(message, ensure_ascii=True).encode("ascii") + b"\n"
 
 
 def addresses(dag_file: str, uid: int) -> Iterator[bytes]:

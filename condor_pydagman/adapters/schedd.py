@@ -281,12 +281,16 @@ class ScheddAdapter:
     def hold(self, cluster: int, proc: int, reason: str, *, release: bool = False) -> None:
         """Put jobs of this DAG on hold, or release them; those that are so already stay so.
 
+        `cluster`: 0 for DAGMan's own job.
+
         Raises:
             PoolError: the schedd did not answer.
         """
         action = htcondor2.JobAction.Release if release else htcondor2.JobAction.Hold
         with self._connection() as schedd:
-            which = self._removal_constraint(schedd, (cluster, proc), False)
+            which = f"ClusterId == {self.cluster}"
+            if cluster:
+                which = self._removal_constraint(schedd, (cluster, proc), False)
             schedd.act(action, which, (reason, 0) if not release else reason)
 
     def prioritize(self, priority: int, jobs: Sequence[tuple[int, int]]) -> None:

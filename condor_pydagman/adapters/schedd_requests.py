@@ -101,8 +101,8 @@ class Remove(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """Put the jobs of a node on hold, or release them, as in HoldJobs of the engine's actions.
-    Result: None."""
+    """Put the jobs of a node on hold, or release them, as in HoldJobs of the engine's actions; a
+    cluster of 0: DAGMan's own job.  Result: None."""
 
     cluster: int
     proc: int

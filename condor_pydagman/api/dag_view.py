@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from condor_pydagman.api.dag_errors import Place
-from condor_pydagman.features.run_if.commands import conditions_of
-from condor_pydagman.features.timeout.commands import Timeout, timeouts_of
 from condor_pydagman.graph import model
 from condor_pydagman.graph.model import Abort, Retry, Script, Splice, Tolerance, Variable
+from condor_pydagman.graph.modify import said
 from condor_pydagman.graph.statistics import count_arcs
+from condor_pydagman.language.syntax import of_class
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
@@ -122,11 +123,6 @@ class Node:
         return self._dag.retries.get(self._number)
 
     @property
-    def timeout(self) -> Timeout | None:
-        """Its TIMEOUT, in seconds."""
-        return timeouts_of(self._dag).get(self._number)
-
-    @property
     def abort(self) -> Abort | None:
         """Its ABORT-DAG-ON."""
         return self._dag.aborts.get(self._number)
@@ -142,12 +138,6 @@ class Node:
         return self._dag.pre_skips.get(self._number)
 
     @property
-    def run_if(self) -> str:
-        """The expression of its RUN_IF, with full names; '' for none."""
-        condition = conditions_of(self._dag).get(self._number)
-        return "" if condition is None else condition.expression
-
-    @property
     def priority(self) -> int:
         """Its PRIORITY; 0 is the default."""
         return self._dag.priorities.get(self._number, 0)
@@ -161,6 +151,17 @@ class Node:
     def save_point(self) -> str:
         """The save file that is written when it starts (SAVE_POINT_FILE), '' for none."""
         return self._dag.save_points.get(self._number, "")
+
+    @property
+    def settings(self) -> Mapping[str, Mapping[str, Any]]:
+        """What its lines of other commands say, by word: TIMEOUT, RUN_IF, CACHE, PUBLISH, EXTEND,
+        SCATTER.  Values have the names that they have in a Workflow; times in seconds."""
+        found: dict[str, dict[str, Any]] = {}
+        for feature in self._dag.features.values():
+            for line in feature.node_lines(self._dag, self._number):
+                values = ((name, value) for name, value in said(line).items() if value != "")
+                found.setdefault(of_class(type(line)).word, {}).update(values)
+        return found
 
     def _names(self, numbers: Iterator[int]) -> tuple[str, ...]:
         names = self._dag.names

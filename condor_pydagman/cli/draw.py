@@ -10,7 +10,6 @@ from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
-from condor_pydagman.features.growth.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
@@ -19,7 +18,7 @@ from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.plan import known_plan
+from condor_pydagman.monitor.plan import known_plan, reopen_last_run
 from condor_pydagman.monitor.watched_dag import MAX_LOG_BYTES
 from condor_pydagman.picture import States, make_picture, node_ads, page, svg
 from condor_pydagman.picture.graphviz import find_dot
@@ -129,7 +128,7 @@ def _dag(arguments: argparse.Namespace) -> Dag:
     try:
         dag = build(arguments.dag_files, DagFiles().read, options)
         if arguments.grown:
-            add_grown_of_last_run(dag, arguments.dag_files)
+            reopen_last_run(dag, arguments.dag_files)
         if arguments.rescue:
             apply_progress(dag, _text(arguments.rescue, "rescue file"), arguments.rescue)
     except DagFileErrors as errors:

@@ -16,19 +16,15 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features.choose.commands import choices_of
-from condor_pydagman.features.feeder.commands import feeder_of
-from condor_pydagman.features.run_if.commands import conditions_of
+from condor_pydagman.features.common.steps import Steps, steps
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
-from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import does, number_of
-from condor_pydagman.vocabulary import MB, NodeKind, ScriptKind
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 if TYPE_CHECKING:
-    from condor_pydagman.features.bundle.adapters.outlook import BundleOutlook
-    from condor_pydagman.features.growth.adapters.outlook import Foreseen
+    from condor_pydagman.daemon.helpers import Foreseen
     from condor_pydagman.lint.job_counts import JobCount
     from condor_pydagman.lint.node_commands import NodeCommands
     from condor_pydagman.records.job_description import Workflow
@@ -55,11 +51,10 @@ class Outlook(NamedTuple):
     jobs: Sequence[JobCount]  # by submit descriptions, of the nodes to be run
     config: Config  # knobs and options in force
     running: bool  # whether a DAGMan runs it now
-    growth: Sequence[Foreseen]  # what nodes with EXTEND or SCATTER would add
-    cached: dict[int, str]  # why nodes with a CACHE command would run, '' for those that would not
+    foreseen: Sequence[Foreseen]  # by features
+    reasons: dict[int, str]  # why nodes would run, by features; '' for those that would not
     # what would run of its sub-DAGs, by the names of their nodes; a text says why that is not told
     inner: dict[str, Outlook | str]
-    bundles: BundleOutlook  # what would be packed by BUNDLE lines
     missing: Sequence[str]  # other files that nodes need before anything can have written them
     commands: Sequence[NodeCommands] | None = None  # what nodes would run, if that is asked for
 
@@ -159,20 +154,14 @@ class _Look(NamedTuple):
 
 def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
     """What would run of a DAG."""
-    from condor_pydagman.daemon import dag_input
-    from condor_pydagman.features.bundle.adapters import outlook as bundle_outlook
-    from condor_pydagman.features.cache.adapters import outlook as cache_outlook
-    from condor_pydagman.features.growth.adapters import outlook as growth_outlook
+    from condor_pydagman.daemon.helpers import Ahead, foresee
     from condor_pydagman.lint.job_counts import count_jobs
     from condor_pydagman.records.job_description import Workflow
 
     paths = options.paths()
     look.described.add(os.path.realpath(paths.primary))
     dag, config, rescue = _loaded(options, paths)
-    cached = cache_outlook.outlook(dag, paths.cache)
-    for node, why in cached.items():
-        if not why:
-            dag.flags[node] |= DONE
+    foreseen = foresee(dag, Ahead(paths, options, config))
     submitted = [
         node
         for node in range(len(dag))
@@ -187,12 +176,9 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
         count_jobs(dag, submitted, workflow),
         config,
         living_holder(paths.lock) is not None,
-        growth_outlook.outlook(
-            dag, dag_input.build_options(options, config), config.max_piece_mb * MB
-        ),
-        cached,
+        foreseen,
+        {node: why for one in foreseen for node, why in one.reasons.items()},
         _inner(dag, options, look),
-        bundle_outlook.outlook(dag, config.max_bundle_size),
         _missing(dag),
         _commands(dag, workflow) if look.commands else None,
     )
@@ -268,10 +254,6 @@ def _is_to_run(dag: Dag, node: int) -> bool:
 
 
 def _lines(found: Outlook) -> Iterator[str]:
-    from condor_pydagman.features.bundle.adapters import outlook as bundle_outlook
-    from condor_pydagman.features.cache.adapters import outlook as cache_outlook
-    from condor_pydagman.features.growth.adapters import outlook as growth_outlook
-
     dag, order = found.dag, found.order
     done = _done(found)
     kinds = f": {_kinds(dag)}" if len(dag) else ""
@@ -282,25 +264,20 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"It would start from {found.rescue}: {_are(done)} done and skipped"
     elif done:
         yield f"{_are(done)} marked DONE in the DAG and skipped"
-    if dag.gone:
-        yield f"{number_of(dag.gone, 'more node')} added earlier: done, and not listed here"
-    choices = choices_of(dag)
-    if choices:
-        chosen = "; ".join(map(str, choices))
-        yield f"{_are(_left_out(dag))} left out: CHOOSE {chosen}"
-    yield from cache_outlook.told(dag, found.cached)
-    yield from growth_outlook.told(dag, found.growth)
+    for why in filter(None, (one.why_left_out for one in dag.features.values())):
+        yield f"{_are(_left_out(dag))} left out: {why}"
+    yield from (line for one in found.foreseen for line in one.lines)
     yield from found.missing[:MAX_SHOWN]
     if len(found.missing) > MAX_SHOWN:
         yield f"and {len(found.missing) - MAX_SHOWN} more files that are missing"
     left = len(dag) - order.done
     if not left:
-        if not dag.features.get("feeder"):
-            yield f"Nothing would run: all nodes are done{' or left out' if choices else ''}"
+        if not any(one.goes_on for one in found.foreseen):
+            yield f"Nothing would run: all nodes are done{' or left out' * bool(_left_out(dag))}"
         return
     jobs = sum(count.jobs for count in found.jobs)
     least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""
-    fewer = ", fewer in bundles" if bundle_outlook.packs(found.bundles) else ""
+    fewer = "".join(f", fewer in {one.several_in}" for one in found.foreseen if one.several_in)
     work = f"{least}{number_of(jobs, 'job')}{_sub_dags(found)}{fewer}"
     yield f"To run: {number_of(left, 'node')} with {work}"
     yield from _job_lines(found.jobs)
@@ -311,7 +288,6 @@ def _lines(found: Outlook) -> Iterator[str]:
         more = f" and {len(order.first) - MAX_SHOWN} more" if len(order.first) > MAX_SHOWN else ""
         yield f"First: {', '.join(names)}{more}"
     yield from _extras(found)
-    yield from bundle_outlook.told(found.bundles)
     if found.commands is not None:
         yield from command_lines(found.commands)
     for name, inner in found.inner.items():
@@ -321,12 +297,12 @@ def _lines(found: Outlook) -> Iterator[str]:
 
 
 def _done(found: Outlook) -> int:
-    """How many nodes are done, those left out and those that CACHE leaves out not counted."""
+    """How many nodes are done, those left out and those taken for done not counted."""
     return found.order.done - _left_out(found.dag) - _unchanged(found)
 
 
 def _unchanged(found: Outlook) -> int:
-    return sum(not why for why in found.cached.values())
+    return sum(not why for why in found.reasons.values())
 
 
 def _are(count: int) -> str:
@@ -370,9 +346,6 @@ def _extras(found: Outlook) -> Iterator[str]:
     retries = [retry.limit for node, retry in dag.retries.items() if _is_to_run(dag, node)]
     if retries:
         yield f"Retries: {number_of(len(retries), 'node')}, up to {sum(retries):,} retries in total"
-    conditional = sum(_is_to_run(dag, node) for node in conditions_of(dag))
-    if conditional:
-        yield f"Conditions: {number_of(conditional, 'node')} with RUN_IF, to run only if it is true"
     limits = _limits(found)
     if limits:
         yield f"Throttles: {', '.join(limits)}"
@@ -397,28 +370,14 @@ def _node_lines(found: Outlook) -> Iterator[str]:
         what = "would run" if _is_to_run(dag, node) else "is done"
         if dag.flags[node] & LEFT_OUT:
             what = "is left out"
-        if node in found.cached:
-            why = found.cached[node]
+        if node in found.reasons:
+            why = found.reasons[node]
             what = f"would run: {why}" if why else "is done already: nothing has changed"
         yield f"{name}: {what}"
 
 
-def _bundles_as_json(found: BundleOutlook) -> dict[str, Any]:
-    lines = [
-        {
-            "name": line.name,
-            "kinds": [{**one._asdict(), "chains": one.chains._asdict()} for one in line.kinds],
-            "alone": [one._asdict() for one in line.alone],
-            "apart": [one._asdict() for one in line.apart],
-        }
-        for line in found.lines
-    ]
-    return {**found._asdict(), "lines": lines}
-
-
 def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
     dag, order = found.dag, found.order
-    feeder = feeder_of(dag)
     fields: dict[str, Any] = {
         "files": list(found.files),
         "running": found.running,
@@ -430,19 +389,18 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "jobs": sum(count.jobs for count in found.jobs),
         "descriptions": [count._asdict() for count in found.jobs],
         "missing": list(found.missing),
-        "growth": [one._asdict() for one in found.growth],
-        "feeder": feeder.program if feeder else "",
         "steps": order.widths,
         "first": [dag.names[node] for node in order.first],
-        "bundles": _bundles_as_json(found.bundles),
         "subdags": {
             name: {"note": inner} if isinstance(inner, str) else _as_json(inner, nodes=nodes)
             for name, inner in found.inner.items()
         },
     }
+    for one in found.foreseen:
+        fields.update(one.fields)
     if found.commands is not None:
         fields["commands"] = [as_json(one) for one in found.commands]
     if nodes:
-        fields["cached"] = {dag.names[node]: why for node, why in found.cached.items()}
+        fields["cached"] = {dag.names[node]: why for node, why in found.reasons.items()}
         fields["to_run"] = [name for n, name in enumerate(dag.names) if _is_to_run(dag, n)]
     return fields

@@ -50,7 +50,7 @@ def condor_pydagman() -> int:
     """The command of this name; returns its exit code."""
     _begin()
     if sys.argv[1:3] == ["transfer", "--order"]:  # a DATA node's: it needs no other command
-        from condor_pydagman.transfer import data_node
+        from condor_pydagman.placement import data_node
 
         return data_node.main(*sys.argv[3:4])
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it silently

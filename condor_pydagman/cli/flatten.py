@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features.growth.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.graph.problems import DagFileErrors
@@ -76,7 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         dag = build(arguments.dag_files, DagFiles().read, options)
         if arguments.grown:
-            add_grown_of_last_run(dag, arguments.dag_files)
+            from condor_pydagman.monitor.plan import reopen_last_run  # late: it loads much
+
+            reopen_last_run(dag, arguments.dag_files)
         lines: Iterable[str] = chain(_submit_lines(arguments), dag_lines(dag))
         head += _knobs_needed(dag)
         if arguments.without_bundles:

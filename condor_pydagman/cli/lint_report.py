@@ -14,9 +14,10 @@ from condor_pydagman.cli.checker_options import CheckerOptions
 from condor_pydagman.cli.say import say
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
-from condor_pydagman.features import asked_by
+from condor_pydagman.features import asked_by, part
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.lint.findings import CODES, Finding, Findings, Severity, World
 from condor_pydagman.lint.lint import lint
 from condor_pydagman.lint.lint_world import DiskWorld
@@ -48,14 +49,13 @@ def run_lint(options: CheckerOptions, world: World) -> int:
 
 def checked_world() -> DiskWorld:
     """The world as it is here, with HTCondor's configuration."""
-    return DiskWorld(limit_problem, space_problem, configured)
+    return DiskWorld(obstacle, space_problem, configured)
 
 
-def limit_problem(dag: Dag) -> str:
-    """What is wrong with the limits that a DAG names, by the configuration of DAGMan."""
-    from condor_pydagman.features.shared_limits.configured import unknown_limits
-
-    return unknown_limits(dag, configured())
+def obstacle(feature: str, dag: Dag) -> str:
+    """What is wrong with what a DAG has of a feature, by the configuration of DAGMan."""
+    wrong: str = at_once(part(feature, "helper").obstacle(dag, configured()))
+    return wrong
 
 
 def configured() -> Config:
@@ -76,19 +76,11 @@ def space_problem(request: Allocate) -> str:
     Raises:
         PydagmanError: the configuration is wrong.
     """
-    from condor_pydagman.transfer.make_worker import configured_settings
-    from condor_pydagman.transfer.module_space import space_module
-    from condor_pydagman.transfer.rules.allocation_rules import capacity_for, normal_destination
-    from condor_pydagman.transfer.rules.faults import Fault
-    from condor_pydagman.transfer.way import Surroundings
+    from condor_pydagman.adapters.knobs import lookup
+    from condor_pydagman.data_requests.settings import settings_of
+    from condor_pydagman.data_requests.space import space_problem as problem
 
-    settings = configured_settings()
-    try:
-        if not space_module(request, Surroundings(settings, {}, "", lambda text: None)):
-            capacity_for(request, normal_destination(request.host), settings.capacities)
-    except Fault as fault:
-        return fault.reason
-    return ""
+    return problem(request, settings_of(configured(), lookup))
 
 
 def as_text(findings: Findings) -> Iterator[str]:

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     monitor, name = _followed(find_dag(arguments.dag, ask=False), arguments.node)
     _refuse_without_job(monitor, name)
     output = NodeOutput(
-        monitor.found, _dag_of(monitor), name, "error" if arguments.err else "output"
+        monitor.found, monitor.tally().dag, name, "error" if arguments.err else "output"
     )
     copied = CopiedFiles(monitor.found.run_by, follow=arguments.follow)
     if arguments.follow:
@@ -115,7 +115,7 @@ def _followed(found: FoundDag, name: str) -> tuple[DagMonitor, str]:
     found = with_logs(found)
     monitor = DagMonitor(found, read_plan=partial(plan_of, found))
     run = monitor.read()
-    dag = _dag_of(monitor)
+    dag = monitor.tally().dag
     if (dag is not None and dag.find(name) is not None) or logged_name(name) in run.nodes:
         if not run.begun and monitor.problems:
             raise no_logs(monitor)
@@ -138,12 +138,8 @@ def _file_of(found: FoundDag, dag: Dag, node: int) -> str:
     return os.path.join(found.directory, dag.directories.get(node, ""), dag.subdags[node])
 
 
-def _dag_of(monitor: DagMonitor) -> Dag | None:
-    return None if monitor.plan.is_unknown else monitor.plan.dag
-
-
 def _refuse_without_job(monitor: DagMonitor, name: str) -> None:
-    dag = _dag_of(monitor)
+    dag = monitor.tally().dag
     node = dag.find(name) if dag is not None else None
     if dag is None or node is None:
         return

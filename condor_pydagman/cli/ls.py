@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.text_table import columns
 from condor_pydagman.errors import PoolError, PydagmanError
-from condor_pydagman.features.shared_limits.listing import all_limits
-from condor_pydagman.features.shared_limits.overview import waits_for
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
 from condor_pydagman.monitor.found_state import SHORT_TAIL_BYTES, DagState, state_of_files
+from condor_pydagman.monitor.outside_facts import waits_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 from condor_pydagman.words import duration
@@ -48,7 +48,7 @@ class Row(NamedTuple):
     since: float  # when it was submitted, or its log was written last; seconds since the epoch
     dag: str  # path of its first DAG file
     place: str  # `queue`, `history` or `directory`
-    waits_for: tuple[str, ...] = ()  # shared limits that it waits for
+    waits_for: tuple[str, ...] = ()  # what it waits for that DAGs share
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -75,7 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
         rows = _of_schedd(arguments.ended, subdags=arguments.subdags)
     except PoolError as error:
         rows, problem = [], str(error)
-    rows = _with_limits(rows)
+    waits = waits_of([row.cluster for row in rows if row.place == "queue"])
+    rows = [row._replace(waits_for=waits.get(row.cluster, ())) for row in rows]
     known = {os.path.abspath(row.dag) for row in rows}
     rows += [row for row in _of_directory() if os.path.abspath(row.dag) not in known]
     if arguments.json:
@@ -108,23 +109,6 @@ def _of_schedd(most: int, *, subdags: bool) -> list[Row]:
             if row is not None and (place == "queue" or row.dag not in rows):
                 rows[row.dag if place == "history" else f"{row.dag} {row.cluster}"] = row
     return list(rows.values())
-
-
-def _with_limits(rows: list[Row]) -> list[Row]:
-    """The same with the shared limits that DAGs in the queue wait for; these are looked at only
-    where any are defined."""
-    if not any(row.place == "queue" for row in rows):
-        return rows
-    try:
-        limits = all_limits()
-    except PydagmanError:  # `condor_pydagman limits` tells why
-        return rows
-    return [
-        row._replace(waits_for=tuple(one.name for one in waits_for(limits, row.cluster)))
-        if row.place == "queue"
-        else row
-        for row in rows
-    ]
 
 
 def _of_ad(ad: Mapping[str, Any], place: str) -> Row | None:
@@ -182,10 +166,8 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         cells.append((job, printable(state), done, failed, age, printable(row.dag)))
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
     room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
-    fitting = ((*line[:-1], _end(line[-1], room)) for line in cells)
-    return [
-        "  ".join(cell.ljust(size) for cell, size in zip(line, widths)).rstrip() for line in fitting
-    ]
+    fitting = [(*line[:-1], _end(line[-1], room)) for line in cells]
+    return list(columns(fitting, left=range(len(_COLUMNS))))
 
 
 def _though(row: Row) -> str:

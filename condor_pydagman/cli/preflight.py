@@ -215,7 +215,7 @@ def refusal(prepared: Prepared) -> str:
         errors = _errors_of_all(options.dag_files, dag_input.build_options(options, config))
         failed = f"\nFailed to parse {options.dag_files[0]}"
         return str(error) if errors is None else errors.detail() + failed
-    wrong = _unknown_limits(dag, knobs.admin) if dag.features.get("shared_limits") else ""
+    wrong = _obstacle(dag, knobs.admin, options, config) if dag.features else ""
     if wrong or os.path.exists(paths.lock):
         return wrong
     return _cycle(dag, options, config) or _missing(dag)
@@ -243,12 +243,29 @@ def _missing(dag: Dag) -> str:
     return _NO_REFUSAL + "\n".join(lines) if lines else ""
 
 
-def _unknown_limits(dag: Dag, admin: Config) -> str:
-    """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined."""
-    from condor_pydagman.features.shared_limits.configured import unknown_limits
+def _obstacle(dag: Dag, admin: Config, options: DagmanOptions, config: Config) -> str:
+    """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined, for example."""
+    from condor_pydagman.daemon.helpers import obstacle_of_features
+    from condor_pydagman.graph.stepwise import at_once
 
-    wrong = unknown_limits(dag, admin)
-    return f"ERROR: {wrong}" if wrong else ""
+    wrong = at_once(obstacle_of_features(dag, admin))
+    if not wrong:
+        return ""
+    command = wrong.partition(":")[0]
+    place, text = _place_of(tuple(command.split()), options, config)
+    where, line = place and f"{place} ", f"\n    {text}" if text else ""
+    return f"ERROR: {where}{wrong}{line}"
+
+
+def _place_of(words: tuple[str, ...], options: DagmanOptions, config: Config) -> tuple[str, str]:
+    """See `lint.place_of`."""
+    from condor_pydagman.adapters.files import DagFiles
+    from condor_pydagman.daemon.dag_input import build_options
+    from condor_pydagman.lint.lint import place_of
+    from condor_pydagman.lint.lint_world import DiskWorld
+
+    world = DiskWorld(blocks=DagFiles(trusted=True).read)
+    return place_of(words, options.dag_files, world, build_options(options, config))
 
 
 def _errors(options: SubmitOptions, first: DagFileError) -> str:
@@ -292,12 +309,7 @@ def _cycle(dag: Dag, options: DagmanOptions, config: Config) -> str:
     cycle = find_cycle(dag)
     if cycle is None:
         return ""
-    from condor_pydagman.daemon.dag_input import build_options
-    from condor_pydagman.lint.lint import place_of_edge
-    from condor_pydagman.lint.lint_world import DiskWorld
-
-    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
-    how = build_options(options, config)
-    place, text = place_of_edge(parent, child, options.dag_files, DiskWorld(), how)
+    words = ("PARENT", dag.names[cycle[-1]], dag.names[cycle[0]])
+    place, text = _place_of(words, options, config)
     where, line = place or dag.place(cycle[0]), f"\n    {text}" if text else ""
     return f"ERROR: {where} a cycle exists in the dag: {describe_cycle(dag, cycle)}{line}"

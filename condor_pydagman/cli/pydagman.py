@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from condor_pydagman import __version__
+from condor_pydagman import __version__, features
 from condor_pydagman.cli.say import say
 from condor_pydagman.dagman_job.options import nearest, one_spelling
 from condor_pydagman.errors import PydagmanError, bindings_missing, is_about_bindings
@@ -221,33 +221,32 @@ def _parser(word: str = "") -> Parser:
     subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)
     every = [] if one_spelling(word) == "version" else list(SUBCOMMANDS)
     for name in [word] if word in SUBCOMMANDS else every:
-        import_module(f"condor_pydagman.cli.{SUBCOMMANDS[name]}").add_parser(subparsers)
+        import_module(f"condor_pydagman.{SUBCOMMANDS[name]}").add_parser(subparsers)
     return parser
 
 
-# Names of the subcommands and the modules of this folder that add them.
+# Names of the subcommands and the modules that add them.
 SUBCOMMANDS = {
-    "run": "run_dag",
-    "dry-run": "dry_run",
-    "watch": "watch",
-    "web": "web_command",
-    "explain": "explain",
-    "ls": "ls",
-    "tail": "tail",
-    "logs": "logs_command",
-    "report": "report_command",
-    "events": "events",
-    "steer": "steer",
-    "rescue": "rescue_command",
-    "transfer": "transfer_command",
-    "allocations": "allocations_command",
-    "sites": "sites_command",
-    "limits": "limits_command",
-    "draw": "draw",
-    "flatten": "flatten",
-    "schema": "schema_command",
-    "knobs": "knobs_command",
-    "pool": "pool_command",
+    "run": "cli.run_dag",
+    "dry-run": "cli.dry_run",
+    "watch": "cli.watch",
+    "web": "cli.web_command",
+    "explain": "cli.explain",
+    "ls": "cli.ls",
+    "tail": "cli.tail",
+    "logs": "cli.logs_command",
+    "report": "cli.report_command",
+    "events": "cli.events",
+    "steer": "cli.steer",
+    "rescue": "cli.rescue_command",
+    "transfer": "placement.transfer_command",
+    "allocations": "placement.allocations_command",
+    **features.SUBCOMMANDS,
+    "draw": "cli.draw",
+    "flatten": "cli.flatten",
+    "schema": "cli.schema_command",
+    "knobs": "cli.knobs_command",
+    "pool": "cli.pool_command",
 }
 
 if __name__ == "__main__":

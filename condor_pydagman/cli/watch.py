@@ -19,7 +19,7 @@ from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.outside_facts import watchers
+from condor_pydagman.monitor.outside_facts import OutsideFacts
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.printable import printable
 from condor_pydagman.report.overview_text import (
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG.
     """
     found = [find_dag(dag) for dag in arguments.dags] or my_dags()
-    outside = watchers()
+    outside = OutsideFacts()
     watched = [WatchedDag(dag, outside=outside) for dag in found]
     if arguments.once:
         seen = [dag.look() for dag in watched]

@@ -658,14 +658,6 @@ class Config:
         0,
         label="",
     )
-    kept_grown_nodes: int = integer(
-        "PYDAGMAN_KEPT_GROWN_NODES",
-        100_000,
-        "How many nodes are kept that were added to a DAG while it runs and are done; when there"
-        " are more, the first of them are let go. 0: all are kept. See docs/growth.md.",
-        0,
-        label="",
-    )
     max_piece_mb: int = integer(
         "PYDAGMAN_MAX_PIECE_MB",
         200,
@@ -752,23 +744,25 @@ def read(
     get: Callable[[Knob], str | None],
     where: Callable[[str], str] = _nowhere,
     is_set: Callable[[str], bool] = _never_set,
+    program: str = "",
 ) -> Config:
     """Build a Config from `get`, which gives a knob's text or None where nothing is set.
 
     Expressions have to be evaluated by then.  `where` names the place where a knob was set;
-    `is_set` tells whether it is set, since `get` may give HTCondor's default as well.
+    `is_set` tells whether it is set, since `get` may give HTCondor's default as well.  With
+    `program`, those that others read stay at their defaults.
 
     Raises:
         ConfigError: a value is of the wrong type or out of the enforced range.
     """
+    wanted = [row for row in fields_of_knobs() if not program or program in row[1].programs]
     values: dict[str, Any] = {}
     remarks: list[str] = []
-    for name, knob in fields_of_knobs():
-        value, remark = read_one(knob, get, where, is_set)
-        values[name] = value
+    for name, knob in wanted:
+        values[name], remark = read_one(knob, get, where, is_set)
         if remark:
             remarks.append(remark)
-    explicit = (knob.name for knob in knobs() if knob.unlike_unset and is_set(knob.name))
+    explicit = (knob.name for _, knob in wanted if knob.unlike_unset and is_set(knob.name))
     return Config(**values, explicit=frozenset(explicit), remarks=tuple(remarks))
 
 

@@ -11,7 +11,6 @@ What serves the local socket is loaded when the first client comes, since most D
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import select
@@ -21,12 +20,12 @@ from typing import Any
 
 from condor_pydagman.adapters.cedar import Ad, Value, value
 from condor_pydagman.adapters.control_socket import Request
-from condor_pydagman.adapters.request_socket import RequestSocket
+from condor_pydagman.adapters.request_socket import RequestSocket, answer_line
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features import SERVES_CLIENTS, part
+from condor_pydagman.features import NAMES, SERVES_CLIENTS, part
 from condor_pydagman.printable import message
 from condor_pydagman.records.own_ad import HALTED, LIMITS, PRIORITY
 from condor_pydagman.timers import REPLY_TIMEOUT_S
@@ -80,7 +79,7 @@ class Control:
             changes = {HALTED: "true" if halted else "false"}
         restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
         priority = run.job.ad.get(PRIORITY)
-        if isinstance(priority, int) and run.recovering:
+        if isinstance(priority, int) and run.recovering and SERVES_CLIENTS in NAMES:
             wanted = part(SERVES_CLIENTS, "run").PriorityWanted
             restored.append(wanted(priority, restored=True))
         elif priority is not None:
@@ -264,6 +263,8 @@ class Clients:
         return earlier
 
     def _listen(self) -> None:
+        if SERVES_CLIENTS not in NAMES:
+            return
         try:
             self._socket = RequestSocket(self._run.paths.primary)
         except OSError as error:
@@ -301,9 +302,9 @@ class Clients:
         try:
             made = part(SERVES_CLIENTS, "clients").LocalClients
         except FileError as error:
-            answer = json.dumps({"version": 1, "id": None, "error": str(error)})
+            answer = answer_line(None, {"error": str(error)})
             for client, _ in socket.lines():
-                socket.answer(client, answer.encode() + b"\n")
+                socket.answer(client, answer)
             return
         self._local = made(self._run, socket)
 

@@ -23,7 +23,7 @@ from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.data_requests.request_macros import Macros, variables_named
 from condor_pydagman.data_requests.request_text import RequestFile, read_requests
 from condor_pydagman.data_requests.requests import Placement, Transfer
-from condor_pydagman.data_requests.settings import OF_HTCONDOR, Settings, settings_of
+from condor_pydagman.data_requests.settings import Settings, settings_of
 from condor_pydagman.data_requests.work_order import (
     FINAL,
     FINAL_STATUS,
@@ -58,7 +58,7 @@ def remove_work_orders(directory: str) -> None:
 # Attributes of the job's ad; the worker changes them while it runs.
 STATE, REQUESTS = "PlacementState", "PlacementRequests"
 RECEIVED = "request_received"
-RELEASER = "condor_pydagman.transfer.dag_allocations"
+RELEASER = "condor_pydagman.placement.dag_allocations"
 MAX_DESCRIPTION = 60  # characters
 # A worker that is killed (the kernel is out of memory) is started again by the schedd, and goes on
 # where it was.  In the local universe only NumJobStarts counts that, with one less at each end.
@@ -267,9 +267,8 @@ class DataNodes:
 
     def _read_settings(self) -> Settings:
         if self._settings is None:
-            of_htcondor = {name: lookup(name) or "" for name in OF_HTCONDOR}
             try:
-                self._settings = settings_of(self._run.config, of_htcondor)
+                self._settings = settings_of(self._run.config, lookup)
             except ConfigError as error:
                 raise PoolError(str(error), transient=False) from None
         return self._settings
@@ -308,7 +307,7 @@ def worker_command() -> WorkerCommand:
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return WorkerCommand(path, ("transfer", "--order"))
     python, *words = python_command(
-        "from condor_pydagman.transfer.data_node import main; sys.exit(main(sys.argv[1]))"
+        "from condor_pydagman.placement.data_node import main; sys.exit(main(sys.argv[1]))"
     )
     return WorkerCommand(python, tuple(words))
 

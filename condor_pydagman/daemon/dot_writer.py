@@ -51,7 +51,7 @@ def dot_text(
             name = _escaped(dag.names[node])
             yield f'    "{name}" [shape={shape} label="{name} ({letter})"{more}];\n'
     yield "\n"
-    for parent, name in dag.named():
+    for parent, name in enumerate(dag.names):
         tail = _escaped(name)
         for child in dict.fromkeys(dag.children(parent)):
             yield f'    "{tail}" -> "{_escaped(dag.names[child])}";\n'

@@ -7,7 +7,8 @@ added to it, is made when it is first needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from condor_pydagman.adapters import script_runner
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from condor_pydagman.adapters.helper_process import Helper, HelperProcess
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.ports import Out
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.graph.model import Dag
@@ -29,12 +29,22 @@ if TYPE_CHECKING:
 
 
 class Ahead(NamedTuple):
-    """What a dry run goes by, and where it tells what is to be expected."""
+    """What a dry run goes by."""
 
     paths: DagPaths
     options: DagmanOptions
     config: Config
-    out: Out
+
+
+class Foreseen(NamedTuple):
+    """What a feature is to do in a DAG, as far as that is known before."""
+
+    lines: Sequence[str]  # for people
+    fields: Mapping[str, Any]  # of `condor_pydagman dry-run --json`
+    # by node, why it would run; '' if it is taken for done
+    reasons: Mapping[int, str] = MappingProxyType({})
+    several_in: str = ""  # what several nodes may be in that are a job together
+    goes_on: bool = False  # whether nodes may come when all are done
 
 
 def preload(dag: Dag, admin: Config) -> None:
@@ -61,6 +71,11 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         load_all()  # what is added may have it
     if NodeKind.DATA in dag.kinds:
         from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
+    return (yield from obstacle_of_features(dag, admin))
+
+
+def obstacle_of_features(dag: Dag, admin: Config) -> Steps[str]:
+    """What is wrong with what a DAG has of features; '' if nothing is."""
     for name in helpers_of(dag):
         look = getattr(_module(name), "obstacle", None)
         wrong: str = "" if look is None else (yield from look(dag, admin))
@@ -82,12 +97,10 @@ def open_helpers(run: DagRun, admin: Config) -> None:
         run.helpers.open(name)
 
 
-def foresee(dag: Dag, ahead: Ahead) -> None:
-    """-DryRun: say what features are to do; what they take for done is marked so."""
-    for name in helpers_of(dag):
-        tell = getattr(_module(name), "foresee", None)
-        if tell is not None:
-            tell(dag, ahead)
+def foresee(dag: Dag, ahead: Ahead) -> list[Foreseen]:
+    """What features are to do; what they take for done is marked so."""
+    helpers = map(_module, helpers_of(dag))
+    return [one.foresee(dag, ahead) for one in helpers if hasattr(one, "foresee")]
 
 
 class InSteps(Protocol):

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters.schedd_requests import ReadLimits
+from condor_pydagman.adapters.schedd_requests import Hold, ReadLimits
 from condor_pydagman.daemon.end_notice import Leaving
 from condor_pydagman.daemon.nodes_log import LogReader
 from condor_pydagman.daemon.perform import Performer
@@ -22,10 +22,10 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features import NOTIFIES
+from condor_pydagman.features import ABSENT, NAMES, NOTIFIES, part
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_ad, run_statistics
-from condor_pydagman.records.own_events import newer_record
+from condor_pydagman.records.own_events import unknown_record
 from condor_pydagman.timers import (
     AD_CHECK_S,
     MAX_AD_CHECK_S,
@@ -145,13 +145,12 @@ class Loop:
     def _start_notifiers(self) -> None:
         """Those that the DAG, the administrator or the user wants; mostly there are none."""
         run = self.run
-        if run.dag.features.get(NOTIFIES) or run.config.notify:
-            from condor_pydagman.features.notify import starter
-
+        if NOTIFIES in NAMES and (run.dag.features.get(NOTIFIES) or run.config.notify):
             run.out.flush()  # it has the beginning of the run
             of_dag = run.paths.primary, run.dag, run.config.notify
-            self._notifiers = starter.Notifiers(*of_dag, run.out.say)
-            self._notifiers.start()
+            notifiers = part(NOTIFIES, "starter").Notifiers(*of_dag, run.out.say)
+            notifiers.start()
+            self._notifiers = notifiers
 
     def _wait_for_schedd(self, until: float) -> None:
         """Wait for the requests that precede the first node.
@@ -178,13 +177,10 @@ class Loop:
         for events in self.run.log.to_end():
             now = self._now()
             for event in events:  # no client waits for a reply, so much of `_feed` is not needed
-                if (
-                    type(event) is inputs.LogEvent
-                    and event.kind == EventKind.GENERIC
-                    and event.text
-                ):
-                    self._refuse_newer(event)
-                    if self._performer.ending:
+                if type(event) is inputs.LogEvent and event.kind == EventKind.GENERIC:
+                    name = unknown_record(event)
+                    if name:
+                        self._hold_with_unknown(name)
                         return
                 self._note(event)
                 self._performer.perform(self.run.engine.handle(event, now))
@@ -195,18 +191,24 @@ class Loop:
         self._feed(inputs.LogCaughtUp())
         self._performer.end_recovery()
 
-    def _refuse_newer(self, event: inputs.LogEvent) -> None:
-        """Leave all as it is if the log has a record that this version does not know: what it says
-        may be that a node has run, or must not."""
-        name = newer_record(event)
-        if name:
-            reason = (
-                f"ERROR: {self.run.log.path} has a record {name}, which a newer version of"
-                " condor_pydagman has written. Nothing has been changed. Install that version"
-                " again; starting again later"
-            )
-            leave = do.Exit(EXIT_RESTART, keep_lock=True, concluded=False)
-            self._performer.perform([do.Say(reason, 0), leave])
+    def _hold_with_unknown(self, record: str) -> None:
+        """Leave all as it is, and put DAGMan's job on hold: the record may say that a node has run,
+        or must not."""
+        writer = f"the feature {ABSENT[record]}" if record in ABSENT else "a newer version"
+        reason = (
+            f"{self.run.log.path} has a record {record}, which {writer} of condor_pydagman has"
+            " written, and which this installation can't read. Nothing has been changed. Install"
+            " what has written it, then release the DAGMan job"
+        )
+        self._performer.perform([do.Say(f"ERROR: {reason}", 0)])
+        if self.run.job.cluster:
+            self.run.schedd.ask(Hold(0, 0, reason), self._held)
+        self._performer.perform([do.Exit(EXIT_RESTART, keep_lock=True, concluded=False)])
+
+    def _held(self, error: PoolError | None) -> None:
+        if error is not None:
+            say = f"Warning: can't put the DAGMan job on hold: {error.reason}"
+            self._performer.perform([do.Say(say, 0)])
 
     def _feed(self, an_input: inputs.Input) -> None:
         begun = self._clock.monotonic()

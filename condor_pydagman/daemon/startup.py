@@ -199,7 +199,9 @@ def _read(it: Plan) -> tuple[Dag, int]:
     set_guard(ProgramFiles().check)
     helpers.preload(dag, admin)
     if options.dry_run:
-        helpers.foresee(dag, helpers.Ahead(it.paths, options, config, it.out))
+        for foreseen in helpers.foresee(dag, helpers.Ahead(it.paths, options, config)):
+            for line in foreseen.lines:
+                it.out.say(line)
     return dag, rescue_number
 
 

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import UsageError
-from condor_pydagman.features import part
+from condor_pydagman.features import CHOOSES, part
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 
@@ -700,9 +700,9 @@ def leave_out(dag: Dag, options: DagmanOptions) -> str:
         UsageError: a name stands for no node, or no node is chosen.
     """
     asked = options.choose_from or options.choose_until or options.choose_only
-    if not asked and not dag.features.get("choose"):
+    if not asked and not dag.features.get(CHOOSES):
         return ""
-    choose = part("choose", "commands")
+    choose = part(CHOOSES, "commands")
     by_options = [
         *choose.listed(choose.FROM, options.choose_from),
         *choose.listed(choose.UNTIL, options.choose_until),

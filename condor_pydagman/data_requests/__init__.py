@@ -1,7 +1,7 @@
-"""The language of requests of data placement, without I/O; DAGMan and the worker both read it.
+"""What DAGMan, the checker and data placement agree on: requests, work orders, exit codes.
 
 A request file says what is to be transferred, which space is to be allocated and what is to be
-released; `request_text` reads it, `transfer/` does it.  The format and its words are those of
+released; `request_text` reads it, `placement/` does it.  The format and its words are those of
 Stork, the data placement scheduler that HTCondor once had (Kosar and Livny, "Stork: Making Data
 Placement a First Class Citizen in the Grid", ICDCS 2004).
 """

@@ -170,7 +170,8 @@ class _Reader:
         while not self.at_end(_BETWEEN_PAIRS) and self.text[self.at] != "[":
             key, value = self.pair(_BARE)
             if key in ad:
-                if not _ends_before(ad, key):
+                begins_next = TYPE_KEY in ad and key in (TYPE_KEY, next(iter(ad)))
+                if not begins_next:
                     self.source.fail(
                         value.key_at,
                         f"{key} is there twice in one request",
@@ -233,8 +234,3 @@ class _Reader:
             if self.text[self.at : self.at + 1] != '"':
                 self.source.fail(self.at, "a string in quotes is expected in a list")
             values.append(self.string())
-
-
-def _ends_before(ad: Ad, key: str) -> bool:
-    """Whether a key that comes again begins the next request."""
-    return TYPE_KEY in ad and (key == TYPE_KEY or next(iter(ad)) == key)

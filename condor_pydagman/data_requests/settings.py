@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.units import read_size
@@ -47,24 +47,23 @@ class Settings(NamedTuple):
 
 
 PLUGINS, LIBEXEC = "FILETRANSFER_PLUGINS", "LIBEXEC"
-OF_HTCONDOR = (PLUGINS, LIBEXEC)
 
 
-def settings_of(config: Config, of_htcondor: Mapping[str, str]) -> Settings:
+def settings_of(config: Config, lookup: Callable[[str], str | None]) -> Settings:
     """The settings of a worker.
 
     Args:
         config: knobs of DAGMan.
-        of_htcondor: values of OF_HTCONDOR.
+        lookup: gives a value of HTCondor's configuration, None if it is not set.
 
     Raises:
         ConfigError: a list or a size can't be read; the message names the knob.
     """
-    modules = config.placement_modules or of_htcondor.get(LIBEXEC, "")
+    modules = config.placement_modules or lookup(LIBEXEC) or ""
     return Settings(
         ways=_ways(config.placement_ways),
         module_directories=tuple(_words(modules)),
-        plugins=tuple(_words(of_htcondor.get(PLUGINS, ""))),
+        plugins=tuple(_words(lookup(PLUGINS) or "")),
         directory=config.placement_dir,
         max_transfers=config.placement_max,
         max_per_host=config.placement_max_per_host,

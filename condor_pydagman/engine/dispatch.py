@@ -15,7 +15,6 @@ from condor_pydagman.engine import (
     operator,
     provisioner,
     reconcile,
-    rerun,
     run_end,
     scripts,
     submission,
@@ -55,7 +54,7 @@ def dispatch(run: RunState) -> None:
         if written.holding and _is_held(run):
             return
     if run.nodes.stale:
-        rerun.settle(run)
+        lifecycle.settle(run)
     for at_starts in hooks.at_starts:
         at_starts(False)
     if run.save_points.due:

@@ -21,15 +21,13 @@ from condor_pydagman.engine import (
     dispatch,
     event_matching,
     inputs,
-    node_settings,
+    lifecycle,
     operator,
     provisioner,
     reconcile,
-    rerun,
     run_end,
     run_start,
     scripts,
-    selection,
     submission,
     views,
 )
@@ -135,7 +133,7 @@ class Engine:
 
     def settle(self) -> None:
         """No event of the log that is followed comes at once: find out what has been left open."""
-        rerun.settle(self.run)
+        lifecycle.settle(self.run)
 
     def next_deadline(self) -> float | None:
         """When the engine wants a Wake if nothing else comes (seconds since the epoch); None:
@@ -160,16 +158,6 @@ class Engine:
     def awaited(self) -> Iterator[str]:
         """Which node waits for what, a line each, for people."""
         return views.awaited(self.run)
-
-    def chosen(self, kind: str, value: str | tuple[str, ...]) -> list[int]:
-        """The nodes that a person means: a selector and its value; see `selection.chosen`.
-
-        Raises:
-            SelectionError: there are none; the text says what there is.
-        """
-        run = self.run
-        categories = node_settings.categories_in_force(run.dag.categories, run.settings)
-        return selection.chosen(run.nodes, kind, value, categories)
 
     @property
     def features(self) -> Mapping[str, Any]:

@@ -8,13 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import (
-    job_events,
-    journal_events,
-    rerun,
-    scripts,
-    views,
-)
+from condor_pydagman.engine import job_events, journal_events, lifecycle, scripts, views
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.hooks import OWN
 from condor_pydagman.engine.inputs import LogEvent, Wake
@@ -86,7 +80,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
             run.say(f"Warning: Skipping event due to non-job proc id {proc}{what}")
             return
     if run.nodes.stale and OF_RECORD.get(record or "") != SERVES_CLIENTS:
-        rerun.settle(run)
+        lifecycle.settle(run)
     if run.jobstate_lines.keeps_times or node in run.dag.retries:
         run.jobstate_lines.happened(node, event.time)
     if run.written.awaited and _is_read_back(run, node, event):

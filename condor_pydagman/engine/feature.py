@@ -11,7 +11,7 @@ is said of each method.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from condor_pydagman import features
 from condor_pydagman.engine.hooks import Hooks
@@ -20,8 +20,10 @@ from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Anew
 from condor_pydagman.engine.report import OwnJobs, Shown
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import EventKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.graph.grow import Growth
 
 Methods = tuple[tuple[str, str], ...]
 Table = Mapping[Any, Callable[..., Any]]
@@ -121,6 +123,10 @@ class Feature:
         done, and then lets it pass.  The first True counts."""
         raise NotImplementedError
 
+    def before_taken_back(self, node: int | None) -> None:
+        """What the node has done is about to count no more; None: that nodes have failed is."""
+        raise NotImplementedError
+
     def before_retry(self, node: int, error: str) -> str:
         """A run of the node has failed.  Not '': it is not to be retried, whatever its RETRY says;
         the text is its error.  The first text counts."""
@@ -196,24 +202,10 @@ class Feature:
         '' if it is.  The first text counts."""
         raise NotImplementedError
 
-    # A DAG that grows, and lets go of nodes.
+    # A DAG that grows.
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
         """The DAG has more nodes; of these children some may have more parents."""
-        raise NotImplementedError
-
-    def is_needed(self, node: int) -> bool:
-        """Whether what the node, which is done, has come to may count for others yet.  It must
-        follow from the nodes log: by this a node leaves the DAG."""
-        raise NotImplementedError
-
-    def may_leave(self, node: int) -> bool:
-        """Whether the feature awaits nothing about the node, which is done and about to leave the
-        DAG.  Live only."""
-        raise NotImplementedError
-
-    def node_left(self, node: int) -> None:
-        """The node has left the DAG: its number may be another's."""
         raise NotImplementedError
 
     # What others see.
@@ -237,19 +229,14 @@ class Feature:
         the first text counts."""
         raise NotImplementedError
 
-    def obstacle_to_steer(self, node: int) -> str:
-        """Why a person can ask nothing of the node, nor may it get another parent; '' if that is
-        possible.  The first text counts."""
-        raise NotImplementedError
-
     def tells_end(self, node: int) -> bool:
         """Whether the feature will tell how the node has ended, which is a part of a job that the
         schedd does not have.  One True is enough."""
         raise NotImplementedError
 
     def has_left(self, job: QueuedJob) -> bool:
-        """The job is no node's that there is.  Whether it is known to have ended: it is of the
-        feature, or of a node that was done and has left the DAG.  One True is enough."""
+        """The job is no node's.  Whether it is the feature's, and known to have ended.  One True is
+        enough."""
         raise NotImplementedError
 
     def validate(self) -> None:

@@ -2,8 +2,8 @@
 
 They are outside of the countdown of `Nodes.waiting`, by a number so high that it never ends, and no
 failed ancestor makes them futile.  Here is a countdown of their own: how many of their parents have
-not ended, however they end.  `Nodes.move` tells of each parent; which rule decides is the business
-of modules above (`conditions`).
+not ended, however they end.  `Nodes.move` tells of each parent; the features that close gates
+decide which rule opens them.
 """
 
 from __future__ import annotations
@@ -49,22 +49,6 @@ class GatedNodes:
             self._watch(dag, node)
             ended = (State(states[parent]) in ENDED for parent in self.parents[node])
             self.unfinished[node] -= sum(ended)
-
-    def let_go(self, nodes: Iterable[int]) -> None:
-        """These nodes have left the DAG, with all that wait for their end."""
-        gone = frozenset(nodes)
-        watched = {parent for node in gone for parent in self.parents.get(node, ())}
-        for parent in watched - gone:
-            left = [node for node in self.watched[parent] if node not in gone]
-            self.watched[parent] = left
-            if not left:
-                del self.watched[parent]
-        for node in gone:
-            self.parents.pop(node, None)
-            self.unfinished.pop(node, None)
-            self.watched.pop(node, None)
-            self.changed.pop(node, None)
-            self.opened.discard(node)
 
     def parent_moved(self, parent: int, old: int, new: int) -> None:
         """A watched node has another state."""

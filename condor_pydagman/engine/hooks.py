@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Anew
 from condor_pydagman.engine.report import OwnJobs, Shown
-from condor_pydagman.graph.grow import Growth
+
+if TYPE_CHECKING:
+    from condor_pydagman.graph.grow import Growth
 
 Records = Mapping[str, Callable[[int, LogEvent], None]]
 Events = Mapping[int, Callable[[int, LogEvent], None]]
@@ -40,6 +42,7 @@ class Hooks:
     before_end: tuple[Callable[[], bool], ...]
     before_ended: tuple[Callable[[int, str], bool], ...]
     before_retry: tuple[Callable[[int, str], str], ...]
+    before_taken_back: tuple[Callable[[int | None], None], ...]
     begins: tuple[Callable[[], None], ...]
     begins_anew: tuple[Callable[[int, Anew], None], ...]
     blocks_starts: tuple[Callable[[bool], str], ...]
@@ -53,14 +56,10 @@ class Hooks:
     holds_back: tuple[Callable[[int, bool], bool], ...]
     idle_changed: tuple[Callable[[int, int], None], ...]
     is_deciding: tuple[Callable[[int], bool], ...]
-    is_needed: tuple[Callable[[int], bool], ...]
     job_event: tuple[Callable[[int, LogEvent, Change], None], ...]
     jobs_seen: tuple[Callable[[int, Jobs], None], ...]
-    may_leave: tuple[Callable[[int], bool], ...]
-    node_left: tuple[Callable[[int], None], ...]
     node_moved: tuple[Callable[[int, int, int], None], ...]
     node_of: tuple[Callable[[LogEvent], int | None], ...]
-    obstacle_to_steer: tuple[Callable[[int], str], ...]
     own_jobs: tuple[Callable[[], OwnJobs], ...]
     pop_hopeless: tuple[Callable[[bool], list[int]], ...]
     replayed: tuple[Callable[[], None], ...]

@@ -91,6 +91,23 @@ def start_all(run: RunState, nodes: Sequence[int]) -> None:
         started()
 
 
+def settle(run: RunState) -> None:
+    """Nodes have ceased to be failed: nodes that no failed ancestor keeps from running wait again.
+
+    Once for many commands in a row, since all nodes are looked at.
+    """
+    if not run.nodes.stale:
+        return
+    run.nodes.settled()
+    for before_taken_back in run.hooks.before_taken_back:
+        before_taken_back(None)
+    run.nodes.mark_all_futile_anew(run.now)
+    waiting = (node for node in run.nodes.in_state(State.WAITING) if node != run.final)
+    start_all(run, [node for node in waiting if run.nodes.may_start(node)])
+    if run.status is DagStatus.NODE_FAILED and not run.nodes.counts[State.FAILED]:
+        run.set_status(DagStatus.OK)
+
+
 def is_held_back(run: RunState, node: int, *, ready: bool = False) -> bool:
     """Whether a feature has the node wait whose turn has come: to start, or (`ready`) to be
     submitted."""

@@ -9,13 +9,16 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.gated_nodes import GATE, GatedNodes
 from condor_pydagman.engine.node_states import ALONE, TABLE, Cause, State
-from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.graph.grow import Growth
 
 _CAUSES = len(Cause)
 _NEXT = [-1] * (len(State) * _CAUSES)
@@ -69,12 +72,9 @@ class Nodes:
         self.marks = bytearray(len(dag))
         # the SERVICE nodes, which are in no count but their own
         self.services = frozenset(dag.of_kind(NodeKind.SERVICE))
-        # how many nodes there are without them, those that have been let go included
-        self.total = len(dag) - len(self.services) + dag.gone
-        # how many nodes are in each state, services left out; DONE with those let go
-        self.counts = [0] * len(State)
+        self.total = len(dag) - len(self.services)  # how many nodes there are without them
+        self.counts = [0] * len(State)  # how many nodes are in each state, services left out
         self.counts[State.WAITING] = len(dag) - len(self.services)
-        self.counts[State.DONE] = dag.gone
         self.service_counts = [0] * len(State)  # the same of services
         self.service_counts[State.WAITING] = len(self.services)
         # for each vertex (as `Edges.vertices`), how many predecessors have not ended
@@ -102,13 +102,7 @@ class Nodes:
         """The DAG has grown.  Returns the nodes that now have no unfinished parent, of those that
         are new or wait for an ended one."""
         count = len(added.nodes)
-        if isinstance(added.nodes, range):
-            self._append(added.waiting)
-        else:
-            for node, waiting in zip(added.nodes, added.waiting):
-                self.waiting[node] = waiting
-                self.states[node] = State.WAITING
-        self._take_junctions(added)
+        self._append(added)
         self.total += count
         self.counts[State.WAITING] += count
         self.changes += 1
@@ -124,37 +118,17 @@ class Nodes:
                 free += self._release([v for v, mark in zip(successors, weak) if mark])
         return free
 
-    def _append(self, waiting: Sequence[int]) -> None:
-        """There are nodes behind the others, which wait for so many predecessors."""
-        first, count = len(self.states), len(waiting)
-        self.waiting[first:first] = array("i", waiting)
+    def _append(self, added: Growth) -> None:
+        """There are nodes behind the others, and junctions behind theirs, which stand at the end
+        of `waiting` in reverse."""
+        first, count = len(self.states), len(added.nodes)
+        of_junctions = added.junctions_waiting
+        self.waiting[first:first] = array("i", chain(added.waiting, reversed(of_junctions)))
         self.states.extend(bytes(count))
         self.marks.extend(bytes(count))
         self.clusters.extend(repeat(0, count))
         if self.procs is not None:
             self.procs.extend(repeat(0, count))
-
-    def _take_junctions(self, added: Growth) -> None:
-        waiting = added.junctions_waiting
-        if isinstance(added.junctions, range):
-            first = len(self.states)
-            self.waiting[first:first] = array("i", reversed(waiting))
-        else:
-            for junction, count in zip(added.junctions, waiting):
-                self.waiting[junction] = count
-
-    def let_go(self, nodes: Sequence[int], junctions: Sequence[int]) -> None:
-        """Nothing is known any more of nodes that were done; they still count as such."""
-        for node in nodes:
-            self.retries.pop(node, None)
-            self.values.pop(node, None)
-            self.errors.pop(node, None)
-            self.set_cluster(node, 0)
-            self.marks[node] = 0
-        for vertex in (*nodes, *junctions):
-            self.waiting[vertex] = 0
-        self._futile_junctions.difference_update(junctions)
-        self.gated.let_go(nodes)
 
     def move(self, node: int, cause: Cause, now: float) -> None:
         """Change the state of one node.

@@ -96,11 +96,6 @@ class Submission:
         self.attempts: dict[int, int] = {}  # failed submits by node, never reset (stock rule)
         self.common_input = ""  # the DAG's list of common input files, see `inputs.CommonInput`
 
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self.attempts.pop(node, None)
-        self.unlogged.discard(node)
-
 
 class Scripts:
     """Scripts that run, or are to run.  Written by `scripts` alone."""
@@ -130,11 +125,6 @@ class Scripts:
         self.pre, self.post = pre, post
         self.by_kind = {ScriptKind.PRE: pre, ScriptKind.POST: post}
 
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self.pre_values.pop(node, None)
-        self.posts_without_job.discard(node)
-
 
 class Retrying:
     """What goes beyond RETRY, and what earlier runs have left.  Written by `lifecycle` alone."""
@@ -147,12 +137,6 @@ class Retrying:
         # clusters of earlier runs of a retried node, as `jobs.run_key`
         self.previous_clusters: dict[int, set[int]] = {}
         self.on_hold: set[int] = set()  # nodes whose next run is submitted on hold
-
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self.extra_retries.pop(node, None)
-        self.previous_clusters.pop(node, None)
-        self.on_hold.discard(node)
 
 
 class LogReading:
@@ -270,11 +254,6 @@ class QueueQuery:
             self.found[node] = queued
         if ended:
             self.history[node] = ended
-
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self.found.pop(node, None)
-        self.history.pop(node, None)
 
     def set_missing(self, missing: dict[tuple[int, int], float]) -> None:
         """The procs that are not in the queue, and since when."""

@@ -5,13 +5,7 @@ start.
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import (
-    event_matching,
-    journal_events,
-    lifecycle,
-    provisioner,
-    rerun,
-)
+from condor_pydagman.engine import event_matching, journal_events, lifecycle, provisioner
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import begin_after_replay
 from condor_pydagman.engine.inputs import Begin, LogCaughtUp
@@ -52,7 +46,7 @@ def on_begin(run: RunState, begin: Begin) -> None:
 def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
     """The old log has been read: now the schedd is asked what it really has."""
     if run.recovering:
-        rerun.settle(run)
+        lifecycle.settle(run)
         if run.config.debug_cache_enable:
             run.say("Stopping the caching of log lines.", 0)
         for line in _RECOVERED:

@@ -239,10 +239,6 @@ class Categories:
             known = ((node, categories[node]) for node in new if node in categories)
             self._of.update((node, name) for node, name in known if name in self._limits)
 
-    def let_go(self, node: int) -> None:
-        """The node, which was done, has left the DAG."""
-        self._of.pop(node, None)
-
     def set_aside(self, node: int) -> None:
         """Keep a ready node until its category has room."""
         self._aside.setdefault(self._of[node], []).append(node)

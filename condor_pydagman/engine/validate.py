@@ -35,7 +35,6 @@ def _counts(run: RunState) -> None:
     recount, services = [0] * len(State), [0] * len(State)
     for node, state in enumerate(nodes.states):
         (services if node in nodes.services else recount)[state] += 1
-    recount[State.DONE] += run.dag.gone - len(run.dag.free)
     assert recount == nodes.counts, (recount, nodes.counts)
     assert services == nodes.service_counts, (services, nodes.service_counts)
 

@@ -93,7 +93,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
     special = waiting_for_retry or bool(run.hooks.details)
-    for node, name in run.dag.named():
+    for node, name in enumerate(run.dag.names):
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
         yield NodeReport(

@@ -142,5 +142,4 @@ def _counted(state: GraphState) -> dict[str, int]:
             run = state.run_of(node)
             shown = shown_state(run) if run is not None else of_status(status)
             counts["retry" if shown is Shown.RETRY else LOOKS[shown].counted] += 1
-    counts["done"] += state.dag.gone
     return {"total": sum(counts.values()), **counts}

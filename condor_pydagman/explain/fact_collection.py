@@ -22,7 +22,7 @@ from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.follow.run_model import DagState, Hold, NodeRun, Run
-from condor_pydagman.follow.tally import Taken, Tally
+from condor_pydagman.follow.tally import Taken
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.data_node_logs import data_waits
@@ -149,7 +149,7 @@ def _run(found: FoundDag, plan: Plan) -> tuple[Run, Taken | None, list[str]]:
         )
     monitor = DagMonitor(found, read_plan=lambda: plan)
     run = monitor.read()
-    taken = Tally(run, None if plan.is_unknown else monitor.engine).taken()
+    taken = monitor.tally().taken()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
         return run, taken, []
     return (

@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Iterator, Sequence
 
+from condor_pydagman.data_requests.faults import meaning_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.feature_findings import advice_of_features
 from condor_pydagman.explain.graph_state import GraphState
@@ -16,7 +17,6 @@ from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
-from condor_pydagman.transfer.rules.faults import meaning_of
 from condor_pydagman.vocabulary import MAY_BE_MACRO, RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import result
 
@@ -42,7 +42,7 @@ _EXIT_ADVICE = {
 }
 _ADVICE = {
     "node.submit": "Fix the submit file; condor_dag_checker -lint checks all of them.",
-    MAY_BE_MACRO: "Change the text where it comes from: the list of a SCATTER, the table of a"
+    MAY_BE_MACRO: "Change the text where it comes from: VARS, the list of a SCATTER, the table of a"
     " SWEEP, or the file of an EXTEND.",
     "node.removed": "If nobody removed the job on purpose, see its RemoveReason in the history:"
     " condor_history -l {job}",
@@ -50,6 +50,7 @@ _ADVICE = {
     " after that, submit the DAG again.",
     "node.failed": "Look for the node's name in {out}.",
 }
+_OF_QUOTES = re.compile("double-quote|unbalanced quote", re.I)  # reasons
 _UNKNOWN = "the logs do not say why"
 
 
@@ -193,7 +194,7 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
         advice = _placement_advice(failure, facts) or _exit_advice(failure.value)
     elif failure.cause == "node.submit" and _is_of_kind(failure.node, facts.dag, NodeKind.DATA):
         advice = _ADVICE["node.submit"].replace("submit file", "request file")
-    elif failure.cause == "node.submit" and MAY_BE_MACRO in failure.reason:
+    elif failure.cause == "node.submit" and _is_of_variables(failure, facts.dag):
         advice = _ADVICE[MAY_BE_MACRO]
     elif failure.cause == "node.failed" and (known := advice_of_features(failure.reason)):
         advice = known.format(out=facts.out)
@@ -206,6 +207,16 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
         found = (text for begin, text in _REMOVALS.items() if failure.reason.startswith(begin))
         advice = next(found, _ADVICE.get(failure.cause, "")).format(job=job, out=facts.out)
     return (advice,) if advice else ()
+
+
+def _is_of_variables(failure: Failure, dag: Dag | None) -> bool:
+    """Whether jobs can't be submitted for the text of a variable, not for the submit file."""
+    if MAY_BE_MACRO in failure.reason:
+        return True
+    number = dag.find(failure.node.name) if dag is not None else None
+    if dag is None or number is None or not _OF_QUOTES.search(failure.reason):
+        return False
+    return any("'" in one.value or '"' in one.value for one in dag.variables.get(number, ()))
 
 
 def _placement_advice(failure: Failure, facts: Facts) -> str:

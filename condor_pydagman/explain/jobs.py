@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.followed_files import UNKNOWN
-from condor_pydagman.adapters.foreign_texts import ask
 from condor_pydagman.explain.known_facts import Clause, Facts, Fit
-from condor_pydagman.explain.load import idle_jobs
 from condor_pydagman.follow.carriers import nodes_of, with_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.known import HELD, IDLE, QueuedJob
 from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.follow.run_model import Attempt, NodeRun
+from condor_pydagman.lint.foreign_texts import ask
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.vocabulary import NodeStatus
@@ -397,4 +396,4 @@ def _queued(facts: Facts) -> list[QueuedJob]:
 
 def _idle(run: NodeRun) -> int:
     submitted = run.status is NodeStatus.SUBMITTED and run.attempts
-    return idle_jobs(run.attempts[-1]) if submitted else 0
+    return run.attempts[-1].idle if submitted else 0

@@ -19,7 +19,7 @@ from condor_pydagman.follow.notices.known import (
     Throttled,
     queued,
 )
-from condor_pydagman.follow.run_model import Attempt, NodeRun
+from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
@@ -54,11 +54,6 @@ def known_of(facts: Facts, state: GraphState | None) -> Known:
         facts.of,
         facts.data_waits,
     )
-
-
-def idle_jobs(attempt: Attempt) -> int:
-    """How many of its jobs are in the queue and neither run nor are held."""
-    return max(attempt.procs - attempt.ended_procs - attempt.running - attempt.held, 0)
 
 
 def retry_delay_left(dag: Dag, node: int, run: NodeRun, now: float) -> float:
@@ -103,7 +98,7 @@ def _load(facts: Facts, state: GraphState | None) -> Load:
     ready = _ready(facts, state)
     return Load(
         queued(len(nodes), facts.taken.jobs if facts.taken else None, _nodes(ready)),
-        Throttled(sum(map(idle_jobs, attempts)), _nodes(ready)),
+        Throttled(sum(attempt.idle for attempt in attempts), _nodes(ready)),
         _scripts(facts, ScriptKind.PRE, NodeStatus.PRERUN),
         _scripts(facts, ScriptKind.POST, NodeStatus.POSTRUN),
         dict(_categories(facts, state.dag, ready)) if state is not None else {},

@@ -1,11 +1,11 @@
 """What this program can do beyond the stock one, and what few DAGs use: a folder for each ability.
 
-`FEATURES` is what engine and readers go by; commands and pages about one feature import it.
-Nothing of it is imported but for a DAG that wants it.  The modules of a folder that the core asks
-for:
+`FEATURES` is what all others go by; no module outside of this folder imports one of a feature.
+Nothing of a feature is imported but for a DAG that wants it, and a folder may be missing.  The
+modules of a folder that the core asks for:
 
-- `commands`: its commands, as rows (`language.rows`); what a Dag holds of it, and how its commands
-  are applied (`graph.apply`).
+- `commands`: its commands, as rows (`features.common.rows`); what a Dag holds of it, and how its
+  commands are applied (`graph.apply`).
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
 - `helper`: what it does outside of the engine (`daemon.helpers`), if it is in `HELPERS`.
@@ -18,12 +18,21 @@ What people's programs ask for, of those in `TOLD`:
 - `explain`: which of that `explain` says of a DAG that does not go on
   (`explain.feature_findings`).
 - `outside`: what is known of it beyond the files of a DAG (`monitor.outside_facts`).
+
+What they ask for of those whose `parts` name the module:
+
+- `cli`: adds its `subcommand` to those of `condor_pydagman`.
+- `outside`: for which shared things DAGs wait (`monitor.outside_facts`).
+- `report`: what `condor_pydagman steer info` says of it.
+- `adapters.reopened`: makes a Dag what its last run has made of it (`monitor.plan`).
+- `page`: what the page has of it (`web.dag_reader`): tables, marks of boxes, fields of nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
+from os.path import isdir, join
 from typing import Any
 
 from condor_pydagman.named_tuple import NamedTuple
@@ -41,10 +50,11 @@ class Entry(NamedTuple):
     # its command words that are applied when all nodes of their file are defined
     uses: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()  # those that are applied before, see `language.keywords`
-    records: tuple[str, ...] = ()  # names of its journal records; its folder says what they have
-    # those that the log of any DAG may have, since a person may ask for the feature while it runs
-    asked_for: tuple[str, ...] = ()
-    of_no_node: tuple[str, ...] = ()  # those that are mostly, or always, of the whole DAG
+    # names of journal records that the log of any DAG may have, since a person may ask for the
+    # feature while the DAG runs; its folder says what they have
+    records: tuple[str, ...] = ()
+    more_records: tuple[str, ...] = ()  # names of its others
+    of_no_node: tuple[str, ...] = ()  # those of both that are mostly, or always, of the whole DAG
     # of its words, those whose lines in a rescue file are applied before all others, by `restore`
     # of its `commands`
     restored: tuple[str, ...] = ()
@@ -55,54 +65,73 @@ class Entry(NamedTuple):
     # field of the options of condor_dagman by which a person asks for it in a whole DAG;
     # `of_option` of its `commands` puts it there
     option: str = ""
+    parts: tuple[str, ...] = ()  # its modules for people's programs that few features have
+    subcommand: str = ""  # of `condor_pydagman`, which its module `cli` adds
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
-FEATURES = (
+_NAMED = (
     Entry("sweep", uses=("SWEEP_PARENT",), defines=("SWEEP",), runs=False),
     Entry("choose", uses=("CHOOSE",), runs=False),
     Entry("notify", uses=("NOTIFY",), runs=False),
     # It counts nodes, so it knows new ones before others have them move.
-    Entry("shared_limits", uses=("SHARED_LIMIT",), after_replay="all_restart_pre_rate"),
-    Entry("timeout", uses=("TIMEOUT",), records=("TIMED_OUT",)),
-    Entry("brake", uses=("BRAKE",), records=("BRAKED", "BRAKES_OFF")),
-    Entry("enough", uses=("ENOUGH", "NOT_NEEDED"), records=("ENOUGH", "NOT_NEEDED")),
+    Entry(
+        "shared_limits",
+        uses=("SHARED_LIMIT",),
+        after_replay="all_restart_pre_rate",
+        parts=("outside", "page"),
+        subcommand="limits",
+    ),
+    Entry("timeout", uses=("TIMEOUT",), more_records=("TIMED_OUT",)),
+    Entry("brake", uses=("BRAKE",), more_records=("BRAKED", "BRAKES_OFF")),
+    Entry("enough", uses=("ENOUGH", "NOT_NEEDED"), more_records=("ENOUGH", "NOT_NEEDED")),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
-    Entry("run_if", ("decided",), uses=("RUN_IF",), records=("CONDITION",)),
+    Entry("run_if", ("decided",), uses=("RUN_IF",), more_records=("CONDITION",)),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
-    Entry("steering", records=("STEERED",), asked_for=("STEERED",)),
+    Entry("steering", records=("STEERED",)),
     Entry(
         "bundle",
         uses=("BUNDLE",),
         records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"),
-        asked_for=("BUNDLED", "UNBUNDLED", "TASK_FAILED"),
         of_no_node=("BUNDLED", "UNBUNDLED"),
         option="bundle",
     ),
     # A node that does not run needs no site.
-    Entry("cache", uses=("CACHE",), records=("CACHED",)),
+    Entry("cache", uses=("CACHE",), more_records=("CACHED",)),
     Entry(
         "sites",
         uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED"),
-        records=("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+        more_records=("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+        parts=("page",),
+        subcommand="sites",
     ),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
-    Entry("publish", uses=("PUBLISH", "NODE_RESULT"), records=("NODE_RESULT",)),
+    Entry("publish", uses=("PUBLISH", "NODE_RESULT"), more_records=("NODE_RESULT",)),
     Entry(
         "growth",
-        uses=("EXTEND", "SCATTER", "GROWN", "LET_GO"),
-        records=("GROWN", "LET_GO", "GROWTH_FAILED"),
-        asked_for=("GROWN", "LET_GO"),
-        of_no_node=("GROWN", "LET_GO"),
-        restored=("LET_GO", "GROWN"),
+        uses=("EXTEND", "SCATTER", "GROWN"),
+        records=("GROWN",),
+        more_records=("GROWTH_FAILED",),
+        of_no_node=("GROWN",),
+        restored=("GROWN",),
         with_others=("feeder",),
+        parts=("adapters.reopened",),
     ),
-    Entry("feeder", uses=("FEEDER",), records=("FEEDER_FAILED",), of_no_node=("FEEDER_FAILED",)),
+    Entry(
+        "feeder",
+        uses=("FEEDER",),
+        more_records=("FEEDER_FAILED",),
+        of_no_node=("FEEDER_FAILED",),
+        parts=("report",),
+    ),
 )
+# Those whose folders are there.
+FEATURES = tuple(one for one in _NAMED if isdir(join(__path__[0], one.name)))
+NAMES = {one.name for one in FEATURES}
 
-# Those that have something done outside of the engine, in the order in which they say what is wrong
-# with a DAG, and what is to be expected of it; with the features for which they do.  What CACHE
-# takes for done adds nothing; what a FEEDER has written is read in the same pass.
+# Features with a helper (work outside of the engine), and the features that each one serves.  The
+# order is that of their errors and forecasts: a node that CACHE takes for done adds nothing; what a
+# FEEDER has written is read in the same pass.
 HELPERS: dict[str, tuple[str, ...]] = {
     "sites": ("sites",),
     "shared_limits": ("shared_limits",),
@@ -117,18 +146,31 @@ HELPERS: dict[str, tuple[str, ...]] = {
 SERVES_CLIENTS = "steering"
 # That whose lines have programs told of events: its module `starter` starts what tells them.
 NOTIFIES = "notify"
+# That which leaves nodes out, as options of condor_dagman do as well.
+CHOOSES = "choose"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
-RECORDS = frozenset(record for entry in FEATURES for record in entry.records)
+SUBCOMMANDS = {one.subcommand: f"features.{one.name}.cli" for one in FEATURES if one.subcommand}
 OF_NO_NODE = frozenset(record for entry in FEATURES for record in entry.of_no_node)
-OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.asked_for}
+OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
+RECORDS = frozenset(OF_RECORD).union(*(entry.more_records for entry in FEATURES))
+# Journal records of features that are not there, with the names of these.
+ABSENT = {
+    record: entry.name
+    for entry in _NAMED
+    if entry.name not in NAMES
+    for record in entry.records + entry.more_records
+}
 # Those that readers know something of, in the order in which people are told of them: with the
-# names of the journal records that the module `shown` takes.
+# names of the journal records, and of the lines of `.dagman.out`, that the module `shown` takes.
 TOLD: dict[str, tuple[str, ...]] = {
-    "sites": ("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+    "sites": (
+        *("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+        "NO_SITE_YET",
+    ),
     "shared_limits": (),
     "brake": ("BRAKED", "BRAKES_OFF"),
-    "growth": ("GROWN", "LET_GO", "GROWTH_FAILED"),
+    "growth": ("GROWN", "GROWTH_FAILED"),
     "feeder": ("GROWN", "FEEDER_FAILED"),
     "enough": ("ENOUGH",),
     "run_if": ("CONDITION",),
@@ -180,17 +222,45 @@ def load_all() -> None:
 
 @cache
 def traced(record: str) -> tuple[Any, ...]:
-    """The modules `shown` that take the journal records of that name."""
+    """The modules `shown` that take the journal records, or the lines, of that name."""
     return tuple(part(name, "shown") for name, records in TOLD.items() if record in records)
 
 
+def used_in(dag: Any, run: Any) -> Collection[str]:
+    """The names of the features that readers ask about a DAG: those that it has, or of which its
+    logs tell; all of them if the DAG is not at hand.
+
+    Args:
+        dag: a `graph.model.Dag`, or None.
+        run: its `follow.run_model.Run`.
+    """
+    return TOLD if dag is None else {*dag.features, *run.of}
+
+
+def told(module: str, name: str, among: Collection[str] = TOLD.keys()) -> list[Any]:
+    """The functions, or tables, of that name in a module of these features, in the order of
+    `TOLD`."""
+    return [
+        found
+        for feature in TOLD
+        if feature in among and (found := own(feature, module, name)) is not None
+    ]
+
+
 @cache
-def told(module: str, name: str) -> tuple[Any, ...]:
-    """The functions, or tables, of that name in a module of features, in the order of `TOLD`."""
-    modules = [part(one, module) for one in TOLD]
-    found = [(one, getattr(one, name)) for one in modules if hasattr(one, name)]
-    # What a module imports is not its own.
-    return tuple(own for one, own in found if getattr(own, "__module__", "") in ("", one.__name__))
+def own(feature: str, module: str, name: str) -> Any:
+    """The function, or table, of that name in a module of a feature; None if it has none, but for
+    what the module imports."""
+    found = getattr(part(feature, module), name, None)
+    home = getattr(found, "__module__", "")
+    return found if home in ("", f"{_BEFORE}{feature}.{module}") else None
+
+
+@cache
+def offered(module: str, name: str) -> tuple[Any, ...]:
+    """What modules of that name have under a name, in the order of `FEATURES`."""
+    modules = [part(one.name, module) for one in FEATURES if module in one.parts]
+    return tuple(getattr(one, name) for one in modules if hasattr(one, name))
 
 
 def home(kind: type) -> str:

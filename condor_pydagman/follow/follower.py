@@ -14,12 +14,12 @@ from typing import Any
 
 from condor_pydagman import features
 from condor_pydagman.config import Config
-from condor_pydagman.engine import rerun
 from condor_pydagman.engine.engine import NOTHING, Engine
 from condor_pydagman.engine.inputs import Begin, LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.common import rerun
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.history import History, Observer
 from condor_pydagman.follow.nodes_log import NodesLogEvent
@@ -122,7 +122,8 @@ class Follower:
 
     def __init__(self, read_plan: Callable[[], Plan] = unknown_plan) -> None:
         self.run = Run()  # is kept up to date; another one as soon as another run begins
-        self.wanted = True  # whether events are told, see `hear`
+        # whether events are told, when a run begins: to make them takes more time than all else
+        self.wanted = True
         self._read_plan = read_plan
         self._events: list[DagEvent] = []
         self._total = 0
@@ -188,9 +189,10 @@ class Follower:
     def doubts(self) -> list[str]:
         """What the nodes log tells and the DAG, as its files are now, can't have had; one sentence
         each."""
-        if self._followed is None or self.plan.is_unknown:
+        if self._followed is None or self._followed.is_unknown:
             return []
-        run, dag = self.engine.run, self.plan.dag
+        run = self._followed.engine.run
+        dag = run.dag
         early = [dag.names[node] for node, _ in run.log.impossible]
         named = (event.node for event in run.log.unmatched_events)
         others = [name for name in named if name and dag.find(name) is None]
@@ -200,12 +202,6 @@ class Follower:
     def changed(self) -> Collection[NodeRun]:
         """Nodes of which something has changed since the last call; the first call begins it."""
         return self._following().history.pop_changed()
-
-    def hear(self, *, wanted: bool) -> None:
-        """Whether events are wanted: to make them takes more time than all else."""
-        self.wanted = wanted
-        if self._followed is not None:
-            self._followed.history.hear(self._events.append if wanted else None)
 
     def expect(self, coming: Sequence[NodesLogEvent]) -> None:
         """These are the next events of the nodes log: they may have records of our DAGMan.  Of a
@@ -514,9 +510,8 @@ class Follower:
         self._following().history.script_deferred(line.node, line.text, line.number, line.time)
 
     def _of_feature(self, line: OutLine) -> None:
-        for lines in features.told("shown", "LINES"):
-            if line.what in lines:
-                lines[line.what](self.run, line)
+        for feature in features.traced(line.what.name):
+            feature.LINES[line.what](self.run, line)
 
     def _halt(self, line: OutLine) -> None:
         if self.run.halt(line.time, paused=line.text == PAUSED):

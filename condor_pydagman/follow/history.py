@@ -83,10 +83,6 @@ class Observer(Feature):
         """See `Feature`."""
         self._history.grown(growth.nodes)
 
-    def node_left(self, node: int) -> None:
-        """See `Feature`."""
-        self._history.left(node)
-
 
 class History:
     """The nodes of a run.
@@ -124,10 +120,6 @@ class History:
         self._shown: dict[int, tuple[NodeStatus, float]] = {}  # what `preview` has changed
 
     # What the engine and the features are given.
-
-    def hear(self, say: Callable[[DagEvent], None] | None) -> None:
-        """From now on send events there, or nowhere."""
-        self._say = say
 
     def say(self, event: DagEvent) -> None:
         """Send an event of the whole DAG."""
@@ -356,12 +348,6 @@ class History:
         if node.attempts:
             node.attempts[-1].over = True
 
-    def left(self, number: int) -> None:
-        """The node has left the DAG: its number may be another's."""
-        node = self._nodes.pop(number, None)
-        if node is not None:
-            node.all_marks = b""
-
     # Scripts.
 
     def is_trying(self, name: str, begun: float) -> bool:
@@ -526,7 +512,7 @@ class History:
 
     def own_event(self, event: LogEvent) -> None:
         """A feature has taken an event of a job of its own."""
-        for take in features.told("shown", "own_event"):
+        for take in features.told("shown", "own_event", self.run.of):
             take(self, event)
 
     def carries(self, carrier: Carrier, event: LogEvent) -> None:

@@ -12,7 +12,7 @@ from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import COUNTED
-from condor_pydagman.follow.tally import Tally, per_second, since_last_end, stalled_s
+from condor_pydagman.follow.tally import STALLED_S, Tally, per_second, since_last_end
 from condor_pydagman.named_tuple import NamedTuple
 
 VERSION = 1  # of the JSON form, in which fields are only added
@@ -125,63 +125,75 @@ class Dagman(NamedTuple):
     cluster: int = 0
     ad: Mapping[str, Any] = {}  # of its job, {} if it is not at hand
     running: bool = True  # whether it runs
+    over: bool = False  # whether it has ended, and nothing more will come
+    exit_code: int | None = None  # condor_dagman's, if it is over and that is known
 
 
-def overview(
-    dag: str,
-    dagman: Dagman,
-    tally: Tally,
-    now: float,
-    *,
-    exact: bool,
-    subdags: Sequence[Overview] = (),
-    outside: Mapping[str, Any] = {},
-) -> Overview:
-    """One glance at a run.
+class Standing:
+    """How a run stands, as far as its logs have been read: what a glance at any time shows.
 
     Args:
+        dag: its file.
         exact: whether the tally has all nodes of the DAG; else DAGMan's own counts are taken.
-        outside: what is known of features beyond the files of the DAG, by names of fields.
     """
-    run, ad, running = tally.run, dagman.ad, dagman.running
-    counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
-    goes_on = running and not run.halted
-    rate = per_second(run, now) if goes_on and tally.moves(counts) else 0.0
-    left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
-    may_grow = any(may(tally, ad) for may in features.told("shown", "may_grow"))
-    can_tell = bool(rate and left) and not (may_grow or since_last_end(run, now))
-    retries = tally.retries().values()
-    return Overview(
-        dag,
-        dagman.state,
-        dagman.note,
-        dagman.cluster,
-        run.begun,
-        run.ended,
-        now,
-        run.exit_code,
-        counts,
-        counted or now,
-        rate,
-        max([left / rate, *(due - now for due in retries)]) if can_tell else None,
-        stalled_s(run, now) if goes_on else 0.0,
-        _longest(tally),
-        _held(tally),
-        [failure_of(node, run) for node in reversed(run.failures)][:MAX_LISTED],
-        [],
-        subdags,
-        total(run.placements).as_json() if run.placements else {},
-        {**_of_features(tally, ad, running=running), **outside},
-        tally.not_run() if exact else {},
-        retrying=len(retries),
-    )
 
+    def __init__(self, dag: str, dagman: Dagman, tally: Tally, *, exact: bool) -> None:
+        run, ad, running = tally.run, dagman.ad, dagman.running
+        counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
+        self.used = features.used_in(tally.dag, run)  # names of the features that are asked
+        self.moves = tally.moves(counts)  # whether anything goes on by itself, or is about to
+        self._run, self._goes_on = run, running and not run.halted
+        self._left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
+        may_grow = features.told("shown", "may_grow", self.used)
+        self._may_grow = any(may(tally, ad) for may in may_grow)
+        self._retries = tally.retries().values()
+        of_features: dict[str, Any] = {}
+        for show in features.told("shown", "overview", self.used):
+            of_features.update(show(tally, ad, running=running))
+        self.seen = Overview(
+            dag,
+            dagman.state,
+            dagman.note,
+            dagman.cluster,
+            run.begun,
+            run.ended if dagman.over else 0.0,
+            0.0,
+            dagman.exit_code,
+            counts,
+            counted,
+            longest=_longest(tally),
+            held=_held(tally),
+            failures=[failure_of(node, run) for node in reversed(run.failures)][:MAX_LISTED],
+            placements=total(run.placements).as_json() if run.placements else {},
+            of_features=of_features,
+            not_run=tally.not_run() if exact else {},
+            retrying=len(self._retries),
+        )  # what does not depend on the time
 
-def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
-    for show in features.told("shown", "overview"):
-        shown.update(show(tally, ad, running=running))
-    return shown
+    def at(
+        self, now: float, *, subdags: Sequence[Overview] = (), outside: Mapping[str, Any] = {}
+    ) -> Overview:
+        """A glance.
+
+        Args:
+            now: seconds since the epoch.
+            outside: what is known of features beyond the files of the DAG, by names of fields.
+        """
+        seen, run = self.seen, self._run
+        since = since_last_end(run, now) if self._goes_on else 0.0
+        rate = per_second(run, now) if self._goes_on and self.moves else 0.0
+        remaining = None
+        if rate and self._left and not (self._may_grow or since):
+            remaining = max([self._left / rate, *(due - now for due in self._retries)])
+        return seen._replace(
+            now=now,
+            counted=seen.counted or now,
+            per_second=rate,
+            remaining_s=remaining,
+            stalled_s=since if since > STALLED_S else 0.0,
+            subdags=subdags,
+            of_features={**seen.of_features, **outside},
+        )
 
 
 def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:

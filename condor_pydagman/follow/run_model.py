@@ -198,6 +198,11 @@ class Attempt:
         return self.ended_procs < self.procs
 
     @property
+    def idle(self) -> int:
+        """How many of its jobs are in the queue and neither run nor are held."""
+        return max(self.procs - self.ended_procs - self.running - self.held, 0)
+
+    @property
     def job(self) -> str:
         """Its first job, `CLUSTER.PROC`; '' if none has been submitted."""
         return f"{self.cluster}.{self.proc}" if self.procs and self.cluster else ""

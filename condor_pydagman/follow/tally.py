@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from operator import and_
 from typing import Any
@@ -17,7 +18,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 
 WINDOW_S = 600.0  # of which the rate is told
-STALLED_S = 60.0
+STALLED_S = 60.0  # without a node that is done, for people to be told
 STALLED_NODES = 5
 
 # By the byte of a node, whether it is what the name says.
@@ -130,7 +131,7 @@ def per_second(run: Run, now: float) -> float:
     Args:
         now: seconds since the epoch.
     """
-    recent = sum(time >= now - WINDOW_S for time in run.ends)
+    recent = len(run.ends) - bisect_left(run.ends, now - WINDOW_S)
     since = max(now - WINDOW_S, min(run.begun or now, now))
     return recent / (now - since) if recent >= 5 and now > since else 0.0
 
@@ -139,15 +140,11 @@ def since_last_end(run: Run, now: float) -> float:
     """Seconds since a node was done, if by the rate several should have been meanwhile, or several
     groups of nodes that end together; else 0.0: the rate of others says nothing of those that are
     left then."""
-    since, rate = now - run.ends[-1] if run.ends else 0.0, per_second(run, now)
+    if not run.ends:
+        return 0.0
+    since, rate = now - run.ends[-1], per_second(run, now)
     at_once = max((len(one.nodes) for one in in_queue(run)), default=1)  # nodes that end together
     return since if since > (STALLED_NODES * at_once / rate if rate else 0.0) else 0.0
-
-
-def stalled_s(run: Run, now: float) -> float:
-    """The same, if that is long enough to be told to people."""
-    since = since_last_end(run, now)
-    return since if since > STALLED_S else 0.0
 
 
 def _with_mark(marks: bytearray, wanted: bytes) -> int:

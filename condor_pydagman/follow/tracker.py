@@ -7,6 +7,8 @@ those in; a record may be in the log twice.  It may have, too:
 - `overview(tally, ad, *, running)`: its fields of an Overview, by name.
 - `own_event(tracker, event)`: takes in an event of a job of the feature's own.
 - `may_grow(tally, ad)`: whether there may be more nodes to come, nobody knows how many.
+
+Of these, features are asked that the DAG or its logs have (`features.used_in`).
 """
 
 from __future__ import annotations

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from condor_pydagman.engine import lifecycle, rerun
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.common import rerun
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.grow import extend, numbered
 from condor_pydagman.graph.model import Dag, Retry

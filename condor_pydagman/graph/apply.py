@@ -42,8 +42,6 @@ class Applied(NamedTuple):
     # gives it as a job may add it without TRUSTED, or refuses it; None: no job may
     of_job: Callable[[Any], Command] | None = None
     says_done: bool = False  # whether it says that its node is done
-    # puts it into the Dag from a rescue file, if that is not as `apply` does
-    of_rescue: Callable[[Building, Any], None] | None = None
     # its field that may name a file, no DAG file, that belongs to it; '' if none does
     file: str = ""
 

@@ -176,10 +176,6 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
         if isinstance(command, commands.Job) and building.find(command.name) is not None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
         fail(_only(), _ELSEWHERE)
-    row = applied(type(command))
-    if row is not None and row.of_rescue is not None:
-        row.of_rescue(building, command)
-        return
     apply(building, command)
     if _says_done(type(command)):
         node = building.needed(_node_of(command))

@@ -142,10 +142,6 @@ class Building:
         """
         return command
 
-    def is_gone(self, name: str) -> bool:
-        """Whether nothing need wait for a node of that name, since it has been let go."""
-        return False
-
     def admit_edges(self, children: Sequence[int]) -> None:
         """Refuse nodes that can't get another parent."""
 

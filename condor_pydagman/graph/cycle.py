@@ -11,7 +11,7 @@ MAX_SHOWN = 20
 
 
 def find_cycle(dag: Dag) -> list[int] | None:
-    """Nodes of which each is a parent of the next, and the last of the first; None if none are."""
+    """A cycle: nodes of which each is a parent of the next, the last of the first; else None."""
     left = _left_after_peeling(dag)
     return _cycle_among(dag, left) if left is not None else None
 

@@ -227,31 +227,22 @@ def parent_child(building: Building, command: commands.ParentChild) -> None:
     if parents is None or children is None:
         return
     empty = [which for ends, which in ((parents, "parent"), (children, "child")) if not ends]
-    gone = [sum(map(building.is_gone, names)) for names in (command.parents, command.children)]
-    if empty and not any(gone):
+    if empty:
         fail(
             f"No {' nor '.join(empty)} nodes provided for dependency creation",
             "the splice is empty, or each of its nodes is a parent or a child of another one",
             also="failed to add dependency between nodes",
         )
     building.admit_edges(children)
-    join(building, parents, children, gone, weak=command.weak)
+    join(building, parents, children, weak=command.weak)
 
 
 def join(
-    building: Building,
-    parents: Sequence[int],
-    children: Sequence[int],
-    gone: Sequence[int] = (0, 0),
-    *,
-    weak: bool = False,
+    building: Building, parents: Sequence[int], children: Sequence[int], *, weak: bool = False
 ) -> None:
     """Make each of `parents` a parent of each of `children`, through a join node if those are to be
-    used.
-
-    `gone`: how many more parents and children there were, which have been let go.
-    """
-    many = len(parents) + gone[0] > 1 and len(children) + gone[1] > 1
+    used."""
+    many = len(parents) > 1 and len(children) > 1
     with_node = many and building.options.use_join_nodes
     if building.special:
         _refuse_special(building, parents, children, with_node)
@@ -259,7 +250,7 @@ def join(
         node = _join_node(building)
         building.dag.add_edges(parents, (node,), weak=weak)
         building.dag.add_edges((node,), children)
-    elif parents and children:
+    else:
         building.dag.add_edges(parents, children, weak=weak)
 
 
@@ -321,8 +312,6 @@ def ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int
             found.update(several.nodes)
             continue
         splice = scope.splices.get(scope.munge + name)
-        if splice is None and building.is_gone(name):
-            continue
         if splice is not None:
             found.update(splice.terminal if which == "parent" else splice.initial)
             continue

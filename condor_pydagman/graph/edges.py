@@ -7,8 +7,7 @@ have the numbers -1, -2 and so on, whatever the number of nodes: in an array of 
 they stand at its end, where Python finds them by these numbers.
 
 Edges come in one by one or in bulk; `finish` sorts them by parent and by child, once.  After that,
-`grow` can add the edges of further nodes, and `let_go` can drop those of nodes that are not needed
-any more, whose numbers may then be used again.
+`grow` can add the edges of further nodes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress, count, islice, repeat
 from operator import eq, ge, gt, invert, le, lt, sub
 
@@ -27,8 +26,7 @@ from condor_pydagman.named_tuple import NamedTuple
 #
 # The rows of all nodes stand in one array, one after the other, and so do those of all junctions.
 # When a DAG grows, rows of new nodes and junctions are put behind them; what is added to a row that
-# is there already is kept apart, by its vertex.  So is all of a row whose vertex, or a vertex in
-# it, has been let go: its place in the array is *void* then.
+# is there already is kept apart, by its vertex.
 
 
 class MoreRows(NamedTuple):
@@ -59,7 +57,6 @@ class Rows:
         "_more",
         "_more_marks",
         "_values",
-        "_void",
         "any_marked",
     )
 
@@ -71,7 +68,6 @@ class Rows:
         self._marks = bytearray()  # beside _values; empty if nothing is marked there
         self._more: dict[int, array[int]] = {}
         self._more_marks: dict[int, bytearray] = {}
-        self._void: set[int] = set()  # vertices whose rows are in _more alone
         self.any_marked = False
 
     @classmethod
@@ -117,9 +113,8 @@ class Rows:
 
     def __len__(self) -> int:
         """How many entries there are in all rows."""
-        dead = sum(self._placed_count(vertex) for vertex in self._void)
         placed = len(self._values) + len(self._junction_values)
-        return placed + sum(map(len, self._more.values())) - dead
+        return placed + sum(map(len, self._more.values()))
 
     def row(self, vertex: int) -> array[int]:
         """The row of a vertex."""
@@ -129,29 +124,22 @@ class Rows:
         else:
             firsts = self._junction_firsts
             found = self._junction_values[firsts[~vertex] : firsts[~vertex + 1]]
-        if self._void and vertex in self._void:
-            found = array("i")
         if self._more and vertex in self._more:
             found += self._more[vertex]
         return found
 
     def count(self, vertex: int) -> int:
         """How long the row of a vertex is."""
-        length = 0 if vertex in self._void else self._placed_count(vertex)
-        return length + len(self._more[vertex]) if vertex in self._more else length
-
-    def _placed_count(self, vertex: int) -> int:
-        """How much the array has of the row of a vertex."""
         if vertex >= 0:
-            return self._firsts[vertex + 1] - self._firsts[vertex]
-        return self._junction_firsts[~vertex + 1] - self._junction_firsts[~vertex]
+            length = self._firsts[vertex + 1] - self._firsts[vertex]
+        else:
+            length = self._junction_firsts[~vertex + 1] - self._junction_firsts[~vertex]
+        return length + len(self._more[vertex]) if vertex in self._more else length
 
     def counts(self) -> array[int]:
         """How long the rows are: those of the nodes, then of the junctions, the last one first."""
         counts = array("i", _steps(self._firsts))
         counts.extend(reversed(array("i", _steps(self._junction_firsts))))
-        for vertex in self._void:
-            counts[vertex] = 0
         for vertex, more in self._more.items():
             counts[vertex] += len(more)
         return counts
@@ -162,8 +150,6 @@ class Rows:
             return bytes(self.count(vertex))
         begin, end = self._firsts[vertex], self._firsts[vertex + 1]
         found = self._marks[begin:end] if self._marks else bytearray(end - begin)
-        if vertex in self._void:
-            found = bytearray()
         if vertex in self._more:
             found += self._more_marks.get(vertex) or bytes(len(self._more[vertex]))
         return found
@@ -175,28 +161,24 @@ class Rows:
 
     def whole(self) -> tuple[array[int], array[int]] | None:
         """Where the rows begin, and what is in them, if all are rows of nodes in one array."""
-        if self._more or self._void or len(self._junction_firsts) > 1:
+        if self._more or len(self._junction_firsts) > 1:
             return None
         return self._firsts, self._values
 
-    def numbered(
-        self, other: Rows, moved: Sequence[int], nodes: int, *, junctions: bool
-    ) -> Steps[MoreRows]:
+    def numbered(self, other: Rows, moved: Sequence[int], nodes: int) -> Steps[MoreRows]:
         """The rows of another DAG, for `grow`: vertex v of it is `moved[v]` here; the first `nodes`
-        ones are put behind those that are here, and so are `junctions`.  Others are here already
+        ones are put behind those that are here, and so are its junctions.  Others are here already
         and get what is added to their rows."""
         cut, new = other._firsts[nodes], moved.__getitem__
         firsts = yield from mapped(len(self._values).__add__, other._firsts[: nodes + 1])
         values = yield from mapped(new, other._values[:cut])
-        junction_firsts, junction_values = array("i"), array("i")
-        if junctions:
-            begin = len(self._junction_values)
-            junction_firsts = yield from mapped(begin.__add__, other._junction_firsts)
-            junction_values = yield from mapped(new, other._junction_values)
+        begin = len(self._junction_values)
+        junction_firsts = yield from mapped(begin.__add__, other._junction_firsts)
+        junction_values = yield from mapped(new, other._junction_values)
         marks = None
         if other.any_marked:
             marks = other._marks[:cut] if other._marks else bytearray(cut)
-        known = [*range(nodes, len(other._firsts) - 1), *(() if junctions else other._junctions())]
+        known = range(nodes, len(other._firsts) - 1)
         longer: list[tuple[int, array[int], Sequence[int]]] = []
         for some in in_parts(known):
             longer += [
@@ -223,21 +205,6 @@ class Rows:
             self._more[vertex] = row if there is None else there + row  # `row` stays as it is
             if self.any_marked and vertex >= 0:
                 self._add_marks(vertex, marks)
-
-    def let_go(self, gone: Collection[int], beside: Iterable[int]) -> None:
-        """Drop the rows of vertices that are let go, and these from the rows of those `beside`
-        them, which stay."""
-        for vertex in gone:
-            self._void.add(vertex)
-            self._more.pop(vertex, None)
-            self._more_marks.pop(vertex, None)
-        for vertex in beside:
-            row, marks = self.row(vertex), self.marks_of(vertex)
-            kept = [place for place, other in enumerate(row) if other not in gone]
-            self._void.add(vertex)
-            self._more[vertex] = array("i", map(row.__getitem__, kept))
-            if self.any_marked and vertex >= 0:
-                self._more_marks[vertex] = bytearray(map(marks.__getitem__, kept))
 
     def flat(self) -> tuple[array[int], array[int]]:
         """Where each row begins, with one more at the end, and all rows; the junctions' stand after
@@ -456,21 +423,19 @@ class Edges:
             self._sort_parents()
         self._tails, self._heads, self._weak = array("i"), array("i"), bytearray()
 
-    def numbered(
-        self, more: Edges, moved: Sequence[int], nodes: int, *, junctions: bool
-    ) -> Steps[MoreEdges]:
+    def numbered(self, more: Edges, moved: Sequence[int], nodes: int) -> Steps[MoreEdges]:
         """The edges of another DAG, for `grow`; both are finished, and no edge is in both.
 
         Vertex v of the other one is `moved[v]` here: the first `nodes` ones have new numbers, and
-        so have its `junctions`; the numbers of others are here already.
+        so have its junctions; the numbers of others are here already.
         """
         own = self._by_child()
         yield
         other = more._by_child()
         yield
-        after = yield from self._after.numbered(more._after, moved, nodes, junctions=junctions)
-        before = yield from own.numbered(other, moved, nodes, junctions=junctions)
-        return MoreEdges(after, before, nodes, more._junctions if junctions else 0)
+        after = yield from self._after.numbered(more._after, moved, nodes)
+        before = yield from own.numbered(other, moved, nodes)
+        return MoreEdges(after, before, nodes, more._junctions)
 
     def grow(self, more: MoreEdges) -> None:
         """Add edges, which have been numbered since these have been changed."""
@@ -478,28 +443,6 @@ class Edges:
         self._before.grow(more.before)
         self._junctions += more.junctions
         self._nodes += more.nodes
-
-    def let_go(self, gone: Collection[int]) -> None:
-        """Drop all edges of some vertices, whose numbers can be given to others then."""
-        before = self._by_child()
-        parents = {vertex for one in gone for vertex in before.row(one)}
-        children = {vertex for one in gone for vertex in self._after.row(one)}
-        self._after.let_go(gone, parents.difference(gone))
-        before.let_go(gone, children.difference(gone))
-
-    def numbered_anew(self, new: Mapping[int, int], nodes: int) -> Edges:
-        """The edges of some of the vertices, of which `new` has the new numbers; `nodes` of them
-        are nodes."""
-        edges = Edges()
-        for old, vertex in new.items():
-            row = self.successors(old)
-            edges._tails.extend(repeat(vertex, len(row)))
-            edges._heads.extend(map(new.__getitem__, row))
-            edges._weak.extend(self.weak_marks(old))
-        edges._junctions = len(new) - nodes
-        edges._in_order = False
-        edges.finish(nodes)
-        return edges
 
     @property
     def vertex_count(self) -> int:

@@ -2,8 +2,7 @@
 
 The last nodes of a piece may stand for nodes that the Dag has already: a piece has edges from and
 to them, and says nothing else about them.  Numbers of nodes and junctions do not change, so that
-what is kept by number elsewhere only has to get longer; but numbers of nodes that have been let go
-(`let_go`) are given to new ones, if there are enough of them.
+what is kept by number elsewhere only has to get longer.
 
 It takes two parts: all of the piece is numbered as it is to be in the Dag, in steps (`numbered`);
 then that is put behind what is there (`extend`), in one go but quickly.
@@ -27,12 +26,9 @@ from condor_pydagman.named_tuple import NamedTuple
 class Growth(NamedTuple):
     """What a Dag has got."""
 
-    # the new nodes; a range that begins behind those that were there, or a list of numbers that
-    # nodes had which were let go
-    nodes: Sequence[int]
+    nodes: range  # the new nodes; their numbers follow those that were there
     waiting: Sequence[int]  # how many predecessors each new node has
-    junctions: Sequence[int]  # the new junctions; they, too, may have numbers that others had
-    junctions_waiting: Sequence[int]  # the same of these
+    junctions_waiting: Sequence[int]  # the same of the new junctions
     # nodes that were there, each with its new successors, and 1 for each that is weak
     behind: Sequence[tuple[int, Sequence[int], Sequence[int]]]
     # nodes that were there, each with the number of its new predecessors
@@ -49,7 +45,7 @@ class NumberedPiece(NamedTuple):
     growth: Growth  # what is told of it
     ids: dict[str, int]  # by name of a node
     edges: MoreEdges  # all of them
-    variables: MoreVariables | None  # if the nodes are put behind those that are there; else None
+    variables: MoreVariables  # those of its nodes
     by_node: dict[str, dict[int, Any]]  # the attributes of `BY_NODE` that are not empty
     features: dict[str, FeatureData]  # what it holds of features
 
@@ -63,20 +59,17 @@ def numbered(dag: Dag, piece: Dag, known: Sequence[int] = ()) -> Steps[NumberedP
     there already.
     """
     count = len(piece) - len(known)
-    new, junctions = dag.new_numbers(count), dag.new_junctions(len(piece.edges.junctions()))
-    moved = array("i", chain(new, known, reversed(junctions)))
+    new = range(len(dag), len(dag) + count)
+    first_junction = -len(dag.edges.junctions())
+    junctions = range(first_junction - len(piece.edges.junctions()), first_junction)
+    moved = array("i", chain(new, known, junctions))
     yield
     ids = dict(zip(piece.names[:count], new))
     yield
-    appended = count if isinstance(new, range) else 0
-    edges = yield from dag.edges.numbered(
-        piece.edges, moved, appended, junctions=isinstance(junctions, range)
-    )
-    growth = _growth(piece, known, new, junctions, edges)
+    edges = yield from dag.edges.numbered(piece.edges, moved, count)
+    growth = _growth(piece, new, edges)
     yield
-    variables = None
-    if isinstance(new, range):
-        variables = yield from dag.variables.numbered(piece.variables, new.start)
+    variables = yield from dag.variables.numbered(piece.variables, new.start)
     by_node = {}
     for name in BY_NODE:
         values = getattr(piece, name)
@@ -94,13 +87,9 @@ def numbered(dag: Dag, piece: Dag, known: Sequence[int] = ()) -> Steps[NumberedP
 def extend(dag: Dag, more: NumberedPiece) -> Growth:
     """Add the nodes and edges of a piece that has been numbered for the Dag as it is."""
     piece, growth = more.piece, more.growth
-    dag.take_numbers(growth.nodes, growth.junctions)
     dag.edges.grow(more.edges)
     dag.ids.update(more.ids)
-    if more.variables is None:
-        _put_nodes(dag, piece, growth.nodes)
-    else:
-        _append_nodes(dag, piece, len(growth.nodes), more.variables)
+    _append_nodes(dag, piece, len(growth.nodes), more.variables)
     for name, values in more.by_node.items():
         getattr(dag, name).update(values)
     for name, data in more.features.items():
@@ -126,39 +115,17 @@ def _append_nodes(dag: Dag, piece: Dag, count: int, variables: MoreVariables) ->
     dag.splices.extend(_moved(splice, first) for splice in piece.splices)
 
 
-def _put_nodes(dag: Dag, piece: Dag, new: Sequence[int]) -> None:
-    """Put nodes where others were; they stand in no order, so nothing is said of splices."""
-    for place, node in enumerate(new):
-        dag.names[node] = piece.names[place]
-        dag.submits[node] = piece.submits[place]
-        dag.kinds[node] = piece.kinds[place]
-        dag.flags[node] = piece.flags[place]
-        dag.places.put(node, piece.places, place)
-        variables = piece.variables.get(place)
-        if variables is not None:
-            dag.variables[node] = variables
-
-
-def _growth(
-    piece: Dag,
-    known: Sequence[int],
-    new: Sequence[int],
-    junctions: Sequence[int],
-    edges: MoreEdges,
-) -> Growth:
+def _growth(piece: Dag, new: range, edges: MoreEdges) -> Growth:
     waiting = piece.edges.predecessor_counts()
     junctions_waiting = waiting[: len(piece) - 1 : -1]
     del waiting[len(new) :]
-    behind, before = edges.after.longer, edges.before.longer
-    if not (isinstance(new, range) and isinstance(junctions, range)):  # there are new ones in them
-        there = frozenset(known)
-        behind, before = ([one for one in all_ if one[0] in there] for all_ in (behind, before))
     decided = [new[node] for node in piece.all_decided()]
     others = frozenset(decided)
     roots = [node for node in compress(new, map(not_, waiting)) if node not in others]
     done = list(compress(new, map(and_, piece.flags, repeat(DONE))))
-    longer = [(node, len(row)) for node, row, _ in before]
-    return Growth(new, waiting, junctions, junctions_waiting, behind, longer, decided, roots, done)
+    behind = edges.after.longer
+    before = [(node, len(row)) for node, row, _ in edges.before.longer]
+    return Growth(new, waiting, junctions_waiting, behind, before, decided, roots, done)
 
 
 def _moved(splice: Splice, first: int) -> Splice:

@@ -107,7 +107,6 @@ class Places:
         self._files: list[str] = []
         self._starts: list[int] = []  # first node read after the file of that index was entered
         self._read_as: Sequence[int] | None = None
-        self._put: dict[int, str] = {}  # of nodes that have the number of another one
 
     @property
     def file(self) -> str:
@@ -144,26 +143,13 @@ class Places:
         self._lines.extend(other._lines)
         self._read_as = read_as
 
-    def put(self, node: int, other: Places, place: int) -> None:
-        """A node has the number of one that was let go: it is node `place` of another DAG."""
-        self._put[node] = other.of(place)
-
-    def let_go(self, nodes: Iterable[int]) -> None:
-        """Nodes have left the DAG."""
-        for node in nodes:
-            self._put.pop(node, None)
-
     def renumber(self, read_as: Sequence[int]) -> None:
         """Node n is the one that was node `read_as[n]` before."""
         before = self._read_as
         self._read_as = read_as if before is None else [before[node] for node in read_as]
-        if self._put:
-            self._put = {n: self._put[old] for n, old in enumerate(read_as) if old in self._put}
 
     def of(self, node: int) -> str:
         """`file:line` of the node; '' if that is not known."""
-        if self._put and node in self._put:
-            return self._put[node]
         if self._read_as is not None:
             node = self._read_as[node]
         index = bisect_right(self._starts, node) - 1
@@ -201,8 +187,7 @@ class Dag:
     """All nodes and edges of the DAG files that one DAGMan runs.
 
     Build it with `add_node`, `edges` and the dictionaries, then call `finish()` once; from then on
-    it only changes if it grows (`grow`), and if what is done is let go.  Node-level
-    dictionaries have the node's integer as key.
+    it only changes if it grows (`grow`).  Node-level dictionaries have the node's integer as key.
     """
 
     def __init__(self, files: list[str] | None = None, dot: DotFile | None = None) -> None:
@@ -229,8 +214,6 @@ class Dag:
         self.category_limits: dict[str, int] = {}
         self.variables = VariableTable()
         self.splices: list[Splice] = []
-        self.free: list[int] = []  # numbers of nodes that were let go; their names are ''
-        self.free_junctions: list[int] = []
         self.features: dict[str, FeatureData] = {}  # see `FeatureData.of`
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
@@ -278,11 +261,6 @@ class Dag:
         found = (self.features.get(entry.name) for entry in FEATURES)
         return (data for data in found if data)
 
-    @property
-    def gone(self) -> int:
-        """How many nodes, all of which were done, have left it."""
-        return sum(data.gone for data in self.features.values())
-
     def may_grow(self, but: int = NO_NODE) -> bool:
         """Whether its lines let it grow, those about the node `but` apart."""
         return any(data.may_grow(but) for data in self.features.values())
@@ -303,10 +281,6 @@ class Dag:
             if number is not None:
                 return number
         return None
-
-    def named(self) -> Iterator[tuple[int, str]]:
-        """All nodes in their order, with their names."""
-        return ((node, name) for node, name in enumerate(self.names) if name)
 
     def numbers(self, names: Sequence[str]) -> Sequence[int] | None:
         """The nodes of these names, in the order of the names; None if one is unknown."""
@@ -352,26 +326,6 @@ class Dag:
         """As `finish`."""
         return self.edges.finish_in_steps(len(self.names), parents_later=parents_later)
 
-    def new_numbers(self, count: int) -> Sequence[int]:
-        """Numbers for new nodes, until `take_numbers`: those of nodes that were let go if there are
-        enough, else a range behind all others."""
-        if not 0 < count <= len(self.free):
-            return range(len(self), len(self) + count)
-        return sorted(self.free[-count:])
-
-    def new_junctions(self, count: int) -> Sequence[int]:
-        """The same for junctions, the next one first."""
-        if not 0 < count <= len(self.free_junctions):
-            last = ~len(self.edges.junctions())
-            return range(last, last - count, -1)
-        return self.free_junctions[-count:]
-
-    def take_numbers(self, nodes: Sequence[int], junctions: Sequence[int]) -> None:
-        """They are free no more."""
-        for new, free in ((nodes, self.free), (junctions, self.free_junctions)):
-            if not isinstance(new, range):
-                del free[-len(new) :]
-
     @property
     def next_join(self) -> int:
         """A number for a join node that none of this Dag has."""
@@ -395,11 +349,11 @@ class Dag:
 
     @property
     def changes(self) -> int:
-        """How often it has grown, or let go of a piece."""
+        """How often it has grown."""
         return self._changes
 
-    def changed(self, new: Sequence[int] = ()) -> None:
-        """It has got `new` nodes, or lost some: `find` is to look for odd names anew."""
+    def changed(self, new: Sequence[int]) -> None:
+        """It has got `new` nodes: `find` is to look for odd names anew."""
         if self._next_join is not None:
             self._note_joins(new)
         self._changes += 1
@@ -481,8 +435,7 @@ class Dag:
         return bool(self.flags[node] & NOOP)
 
     def renumber(self, order: Sequence[int]) -> None:
-        """Node `order[n]` becomes node n; before `finish`, or when `edges` have been numbered anew.
-        Nodes that are not among them have been let go."""
+        """Node `order[n]` becomes node n; before `finish`."""
         at_once(self.renumber_in_steps(order))
 
     def renumber_in_steps(self, order: Sequence[int]) -> Steps[None]:
@@ -505,8 +458,7 @@ class Dag:
         yield
         self.variables.renumber(new)
         yield
-        if not self.free:
-            self.edges.renumber(new)
+        self.edges.renumber(new)
         self.places.renumber(order)
 
 
@@ -532,14 +484,17 @@ _Data = TypeVar("_Data", bound="FeatureData")
 class FeatureData:
     """What a Dag holds of a feature: a class of its `commands`, made by its first command.
 
-    It follows when the Dag gets other numbers, grows, or lets go of nodes.  This class does so for
-    dictionaries with nodes as keys; what has other numbers of nodes overrides it.
+    It follows when the Dag gets other numbers, or grows.  This class does so for dictionaries with
+    nodes as keys; what has other numbers of nodes overrides it.
 
     An attribute `lines_at` has places of lines, `file:line`; two that differ in nothing else are
     equal.
     """
 
     by_node: ClassVar[tuple[str, ...]] = ()  # the names of attributes that are such dictionaries
+    # the name of an attribute with nodes that are done though they have not run; people read it
+    # with blanks
+    not_run: ClassVar[str] = ""
     # where its lines stand among those of other features: lower first, then in the order of
     # FEATURES; a node's below 0 before its CATEGORY
     place: ClassVar[int] = 0
@@ -577,13 +532,6 @@ class FeatureData:
         for name in self.by_node:
             values = getattr(self, name)
             setattr(self, name, {new[node]: value for node, value in values.items()})
-
-    def let_go(self, nodes: Sequence[int]) -> None:
-        """Nodes leave the DAG."""
-        for name in self.by_node:
-            values: dict[int, Any] = getattr(self, name)
-            for node in nodes if values else ():
-                values.pop(node, None)
 
     def numbered(self: _Data, new: Sequence[int]) -> _Data:
         """That of a piece, as the Dag is to get it: its node n becomes node `new[n]`."""
@@ -626,11 +574,6 @@ class FeatureData:
         """What the submit description of a node gets, behind its own lines."""
         return ""
 
-    @property
-    def gone(self) -> int:
-        """How many nodes, all of which were done, have left the Dag."""
-        return 0
-
     def may_grow(self, but: int) -> bool:
         """Whether lines about other nodes than `but` let the Dag grow."""
         return False
@@ -662,6 +605,15 @@ class FeatureData:
     def file_names(self, node: int) -> Iterable[str]:
         """The names of files in lines about a node, macros included."""
         return ()
+
+    def told(self, node: int) -> Iterable[str]:
+        """What people are told of a node whose state says nothing of it, in clauses."""
+        return ()
+
+    @property
+    def why_left_out(self) -> str:
+        """Why nodes are left out of a run; '' if it leaves none out."""
+        return ""
 
     def must_run(self, node: int) -> str:
         """Why a node does more for a run than that it is done; '' if it does not."""

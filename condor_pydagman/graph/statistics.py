@@ -64,9 +64,9 @@ class Shape(NamedTuple):
 def shape(dag: Dag) -> Shape:
     """Walk through the DAG, depth first.  FINAL, PROVISIONER and SERVICE nodes are left out."""
     starts = dag.edges.roots()
-    in_graph = sum(map(dag.kinds.count, _IN_GRAPH)) - len(dag.free)
+    in_graph = sum(map(dag.kinds.count, _IN_GRAPH))
     if in_graph < len(dag):
-        starts = [node for node in starts if dag.kinds[node] in _IN_GRAPH and dag.names[node]]
+        starts = [node for node in starts if dag.kinds[node] in _IN_GRAPH]
     if in_graph and not starts:
         return Shape([], NO_START)
     by_parent = dag.edges.by_parent()

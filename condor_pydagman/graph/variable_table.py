@@ -119,13 +119,6 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
             self._append.extend(more.append or bytes(len(more.ends)))
         self._read.update(more.read)
 
-    def let_go(self, nodes: Iterable[int]) -> None:
-        """Some nodes have none any more; what was kept as text stays there."""
-        for node in nodes:
-            self._read.pop(node, None)
-            if node < len(self._entries):
-                self._entries[node] = _NONE
-
     def renumber(self, new: Sequence[int]) -> None:
         """Node n becomes `new[n]`."""
         old = self._entries

@@ -52,6 +52,11 @@ _ALIASES = {
     "VARIABLES": "VARS",
     "MACRO": "VARS",
 }
+# Words that the language had once, and what is to be done instead.
+_REMOVED = {
+    "LET_GO": "nodes that were added stay for as long as the DAG runs (docs/growth.md, 'Memory');"
+    " a rescue file with this line needs the version of condor_pydagman that has written it",
+}
 _QUEUE_OR_PROGRAM = re.compile(
     rf"(?:{QUEUES}(?!\s*=)|(?:executable|universe|arguments|shell)\s*=)", re.IGNORECASE
 )
@@ -95,6 +100,8 @@ def of_unknown(word: str, line: str, valid: Iterable[str], number: int) -> str:
         return BYTE_ORDER_MARK if number == 1 else odd_character(word)
     if word.startswith("\xff\xfe") or word.startswith("\udcff\udcfe"):
         return "the file seems to be UTF-16: save it as UTF-8"
+    if normal(word) in _REMOVED:
+        return _REMOVED[normal(word)]
     valid = tuple(valid)
     odd = odd_character(word)
     plain = line[:MAX_SEARCHED].translate(_TO_PLAIN).split()

@@ -1,6 +1,7 @@
 """The SYNTAX table: how the line of each command of the core is read and written.
 
-There is a row for each word of `language.keywords`; those of features are made by `language.rows`.
+There is a row for each word of `language.keywords`; those of features are made by
+`features.common.rows`.
 Messages are stock DAGMan's, word for word (spelling included): tools and people search for them.
 """
 

@@ -1,6 +1,6 @@
 """What HTCondor's readers say of a submit description, in the words of stock.
 
-The functions without an underscore are called in a confined process (`adapters.foreign_texts`),
+The functions without an underscore are called in a confined process (`lint.foreign_texts`),
 which can import nothing more.
 """
 
@@ -12,12 +12,12 @@ from typing import Any
 import htcondor2
 
 from condor_pydagman.adapters.classad_values import mistake
-from condor_pydagman.adapters.confined_reader import said_by_bindings
 from condor_pydagman.adapters.descriptions import expanded
 from condor_pydagman.adapters.submit_checks import lists, remarks_of
 from condor_pydagman.adapters.submit_errors import first_unreadable
 from condor_pydagman.language.submit_file import SubmitText, one_line, parse
 from condor_pydagman.lint import value_rules
+from condor_pydagman.lint.confined_reader import said_by_bindings
 from condor_pydagman.vocabulary import UNREADABLE
 
 _UNIVERSE_NAMES = """

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 
 from condor_pydagman.data_requests.request_ads import is_request
+from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_file import (
@@ -36,7 +38,7 @@ from condor_pydagman.lint.odd_characters import odd
 from condor_pydagman.lint.value_rules import Get, first_of
 from condor_pydagman.vocabulary import NodeKind
 
-VALUE, FILE, NEEDED = "DAG310", "DAG311", "DAG312"
+VALUE, FILE, NEEDED, UNCHECKED = "DAG310", "DAG311", "DAG312", "DAG317"
 _INPUTS = ("transfer_input_files", "transferinputfiles", "transfer_input", "transferin")
 _PROGRAM = ("executable", "cmd")
 _STANDARD = (("input", "in", "stdin"), ("output", "out", "stdout"), ("error", "err", "stderr"))
@@ -355,30 +357,38 @@ class _Texts:
                 yield node, number
 
     def _read(self, node: int, directory: str, submit: str) -> SubmitText | None:
-        text = self._content(directory, submit)
+        try:
+            text = self._content(directory, submit)
+        except (OSError, FileError) as error:
+            reason = getattr(error, "strerror", None) or error
+            self._note(UNCHECKED, node, submit, f" is not checked: {reason}")
+            return None
         if text is None or is_request(self._dag.kinds[node], text):
             return None
         read = parse(text)
-        if not read.plain:
-            path = "" if submit in self._dag.descriptions else os.path.join(directory, submit)
-            self._note_unreadable(node, submit, self._world.unreadable(text, directory, path))
-            if self._firsts is not None and self._firsts.job_is_first(node):
-                missing = self._world.missing_include(text, directory, path)
-                self._note_missing(node, submit, missing)
+        path = "" if submit in self._dag.descriptions else os.path.join(directory, submit)
+        reason = "" if read.plain else self._world.unreadable(text, directory, path)
+        if reason:
+            self._note("DAG307", node, submit, f" can't be read: {reason}")
+        if read.plain and items_of(read.queue) is None:
+            return read
+        unread, missing = self._world.unfollowed(text, directory, path)
+        if unread:
+            self._note(UNCHECKED, node, submit, f" is not checked in full: {unread}")
+        if missing and self._firsts is not None and self._firsts.job_is_first(node):
+            self._note(NEEDED, node, submit, f": {missing}, which it includes, does not exist")
         return read if read.plain else None
 
     def _content(self, directory: str, submit: str) -> str | None:
-        """The text of a file, or of an inline description; None if it can't be read."""
+        """The text of a file, or of an inline description; None if it is no ordinary file.  Raises
+        OSError, FileError."""
         text = self._dag.descriptions.get(submit)
         if text is not None:
             return text
         path = os.path.join(directory, submit)
         if self._world.kind(path) not in (FileKind.FILE, FileKind.EXECUTABLE):
             return None
-        try:
-            return self._world.read_text(path)
-        except Exception:  # running the node will show why
-            return None
+        return self._world.read_text(path)
 
     def mentioned_by_data_nodes(self) -> set[str]:
         """Lower-case macros in the files that DATA nodes, and FINAL nodes, name."""
@@ -388,23 +398,18 @@ class _Texts:
             for node, kind in enumerate(dag.kinds)
             if kind in kinds
         }
-        texts = (self._content(*file) for file in sorted(files))
-        return {name for text in texts if text is not None for name in mentioned(text)}
+        found: set[str] = set()
+        for file in sorted(files):
+            with suppress(OSError, FileError):  # running the node will show why
+                found |= mentioned(self._content(*file) or "")
+        return found
 
-    def _note_missing(self, node: int, submit: str, missing: str) -> None:
+    def _note(self, code: str, node: int, submit: str, said: str) -> None:
         dag, name = self._dag, self._dag.names[node]
-        if missing and not dag.flags[node] & DONE:
-            source = "the description" if submit in dag.descriptions else submit
-            message = f"{source} of node {name}: {missing}, which it includes, does not exist"
-            self._findings.add(NEEDED, message, place=dag.place(node), node=name)
-
-    def _note_unreadable(self, node: int, submit: str, reason: str) -> None:
-        if not reason or self._dag.flags[node] & DONE:
-            return
-        dag, name = self._dag, self._dag.names[node]
-        what = "the description" if submit in dag.descriptions else f"submit file {submit}"
-        message = f"{what} of node {name} can't be read: {reason}"
-        self._findings.add("DAG307", message, place=dag.place(node), node=name)
+        if not dag.flags[node] & DONE:
+            what = "the description" if submit in dag.descriptions else f"submit file {submit}"
+            message = f"{what} of node {name}{said}"
+            self._findings.add(code, message, place=dag.place(node), node=name)
 
 
 class _Variables:

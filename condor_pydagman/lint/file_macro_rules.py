@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from condor_pydagman.features.common.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.language.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.lint.findings import Findings
 

@@ -6,7 +6,7 @@ files, DAG4xx lines that do nothing or not what they seem to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, IntEnum
 from typing import Protocol
 
@@ -78,8 +78,9 @@ class World(Protocol):
     def config(self) -> Config | None:
         """The knobs of DAGMan, without the DAG's CONFIG file; None if they can't be known."""
 
-    def limit_problem(self, dag: Dag) -> str:
-        """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""
+    def obstacle(self, feature: str, dag: Dag) -> str:
+        """Why DAGMan refuses what a DAG has of a feature; '' if it does not, or if that can't be
+        known."""
 
     def space_problem(self, request: Allocate) -> str:
         """Why an allocation can't be made, as a clause; '' if it can, or that can't be known."""
@@ -87,11 +88,12 @@ class World(Protocol):
     def unreadable(self, text: str, directory: str, source: str = "") -> str:
         """Which line of a description can't be read for sure, and why; '' if there is none."""
 
-    def missing_include(self, text: str, directory: str, source: str = "") -> str:
-        """The file that an `include` of an unreadable description names and that is not there."""
+    def unfollowed(self, text: str, directory: str, source: str = "") -> tuple[str, str]:
+        """Of what a description names: what is not read or run, and why; and else the file that it
+        includes and that is not there."""
 
-    def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
-        """Which nodes with a CACHE command would run, and why, in lines; `file` is the DAG's."""
+    def outlook(self, feature: str, dag: Dag) -> Iterable[str]:
+        """What a feature says of what would run, in lines."""
 
 
 class Severity(IntEnum):
@@ -222,6 +224,12 @@ CODES: dict[str, Code] = {
         _WARNING,
         "requests of one file with the same destination: the one that ends last wins",
         "they run at once; give each a destination of its own, or make a node for each",
+    ),
+    "DAG317": Code(
+        _INFO,
+        "a submit description that is not checked in full",
+        "a check runs no command, and opens only files of the owner of the description that are no "
+        "links (docs/security.md)",
     ),
     "DAG401": Code(
         _WARNING,

@@ -78,13 +78,13 @@ def _check_around(dag: Dag, world: World, findings: Findings, options: BuildOpti
             check(dag, world, findings, options)
 
 
-def place_of_edge(
-    parent: str, child: str, files: Sequence[str], world: World, options: BuildOptions
+def place_of(
+    words: tuple[str, ...], files: Sequence[str], world: World, options: BuildOptions
 ) -> tuple[str, str]:
-    """Where a PARENT line makes a node the parent of another, `file:line`, and that line; a pair of
-    '' if no line names both."""
+    """Where the first command stands that has `Finding.words`, as `PARENT` with a parent and its
+    child: `file:line`, and that line; a pair of '' if there is none."""
     findings = Findings()
-    findings.add("DAG201", "", words=("PARENT", parent, child))
+    findings.add("DAG101", "", words=words)
     _Locator(findings, world).locate(files, options)
     _show_lines(findings, world)
     found = findings.kept[0]

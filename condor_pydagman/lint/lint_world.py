@@ -9,16 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features import part
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import FileKind, Reading
-from condor_pydagman.names import DagPaths
+from condor_pydagman.printable import message
 
 _READER = "condor_pydagman.lint.description_reader"
 _READING = (str, frozenset((str, type(None))), [str], (str, str))
@@ -28,7 +29,7 @@ class DiskWorld:
     """A `lint.findings.World`; relative paths are from the current directory.
 
     Args:
-        limits: says what is wrong with the limits that a DAG names; '' if nothing is.
+        obstacle: says what is wrong with what a DAG has of a feature; '' if nothing is.
         space: says why an allocation can't be made; '' if it can.
         config: reads the knobs of DAGMan.
         blocks: reads DAG files in blocks of whole lines.
@@ -36,12 +37,12 @@ class DiskWorld:
 
     def __init__(
         self,
-        limits: Callable[[Dag], str] = lambda dag: "",
+        obstacle: Callable[[str, Dag], str] = lambda feature, dag: "",
         space: Callable[[Allocate], str] = lambda request: "",
         config: Callable[[], Config | None] = lambda: None,
         blocks: Callable[[str], Iterator[str]] | None = None,
     ) -> None:
-        self._limits = limits
+        self._obstacle = obstacle
         self._config = config
         self._space = space
         self._kinds: dict[str, FileKind] = {}
@@ -71,11 +72,10 @@ class DiskWorld:
             kind = self._kinds[path] = _kind(path)
         return kind
 
-    def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
-        """See `features.cache.adapters.outlook`."""
-        from condor_pydagman.features.cache.adapters import outlook as cache_outlook
-
-        return cache_outlook.told(dag, cache_outlook.outlook(dag, DagPaths(file).cache))
+    def outlook(self, feature: str, dag: Dag) -> Iterable[str]:
+        """What a feature says of what would run, in lines."""
+        lines: Iterable[str] = part(feature, "adapters.outlook").lines(dag)
+        return lines
 
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory."""
@@ -123,10 +123,11 @@ class DiskWorld:
             return self._config()
         return None
 
-    def limit_problem(self, dag: Dag) -> str:
-        """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""
+    def obstacle(self, feature: str, dag: Dag) -> str:
+        """Why DAGMan refuses what a DAG has of a feature; '' if it does not, or if that can't be
+        known."""
         with contextlib.suppress(Exception):  # errors of the configuration are reported elsewhere
-            return self._limits(dag)
+            return self._obstacle(feature, dag)
         return ""
 
     def space_problem(self, request: Allocate) -> str:
@@ -138,7 +139,7 @@ class DiskWorld:
     def unreadable(self, text: str, directory: str, source: str = "") -> str:
         """The line of a description that can't be read, and why; '' if there is none, or if that
         depends on macros or on what it includes."""
-        from condor_pydagman.adapters.foreign_texts import NotRead
+        from condor_pydagman.lint.foreign_texts import NotRead
 
         try:
             return str(self._asked("unreadable_line", source, str, text))
@@ -147,19 +148,22 @@ class DiskWorld:
         except PydagmanError:  # the node will show why
             return ""
 
-    def missing_include(self, text: str, directory: str, source: str = "") -> str:
-        """The file without which a description can't be read; see `findings.World`."""
+    def unfollowed(self, text: str, directory: str, source: str = "") -> tuple[str, str]:
+        """What a description names that is not read, and what is missing; see `findings.World`."""
         from condor_pydagman.adapters.followed_files import Followed
 
         with contextlib.suppress(PydagmanError, OSError):  # the node will show why
             with files.working_directory(directory):
                 followed = Followed(text, self._owner(source))
-            if followed.unread or not followed.missing:
-                return ""
-            problem = self._asked("reading_of", source, _READING, followed.text, "")[0]
-            if problem:  # else an `if` leaves that statement out
-                return followed.missing[0]
-        return ""
+            if followed.unread:
+                return message("; ".join(followed.unread)), ""
+            # Without a problem an `if` leaves that statement out.
+            if (
+                followed.missing
+                and self._asked("reading_of", source, _READING, followed.text, "")[0]
+            ):
+                return "", followed.missing[0]
+        return "", ""
 
     def _owner(self, source: str) -> tuple[int, int]:
         from condor_pydagman.adapters.followed_files import UNKNOWN
@@ -172,7 +176,7 @@ class DiskWorld:
         Raises:
             PydagmanError: it is not read.
         """
-        from condor_pydagman.adapters.foreign_texts import ask
+        from condor_pydagman.lint.foreign_texts import ask
 
         return ask(f"{_READER}:{function}", self._owner(source), *arguments, shape=shape)
 

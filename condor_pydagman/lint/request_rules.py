@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_order import out_of_order, same_destination
 from condor_pydagman.data_requests.request_text import is_pattern_to_file, read_requests
 from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.lint.findings import FileKind, Findings, World
-from condor_pydagman.transfer.rules.request_order import out_of_order, same_destination
 from condor_pydagman.vocabulary import NodeKind
 
 # Macros that DAGMan sets for every node, with what they may be.

@@ -16,13 +16,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Union
 
 from condor_pydagman.adapters.local_time import logged_minute
-from condor_pydagman.engine.engine import Engine
 from condor_pydagman.errors import PoolError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Follower, Plan, is_start_of_post, order, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, NodesLogEvent, log_events
 from condor_pydagman.follow.run_model import NodeRun, Run
+from condor_pydagman.follow.tally import Tally
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.file_facts import size_of
@@ -119,6 +119,9 @@ class DagMonitor:
         self.found = found
         # whether the last `poll` left something in the logs, so that the next need not wait
         self.more = False
+        # whether it has found anything new in the logs, or one of them has gone or come back
+        self.has_news = False
+        self._problems: tuple[str, str] | None = None  # of both logs, at the last `poll`
         self._times = LocalTimes(logged_minute, time.localtime().tm_year)
         self._jobs = Source(
             FollowedFile(found.nodes_log, *ENDS),
@@ -147,15 +150,10 @@ class DagMonitor:
         run.complete = not (self._left_out or lost)
         return run
 
-    @property
-    def plan(self) -> Plan:
-        """The DAG of the run."""
-        return self._follower.plan
-
-    @property
-    def engine(self) -> Engine:
-        """How the run stands, as the engine has it."""
-        return self._follower.engine
+    def tally(self) -> Tally:
+        """Numbers of the run; another one if another run has begun."""
+        plan = self._follower.plan
+        return Tally(self.run, None if plan.is_unknown else self._follower.engine)
 
     @property
     def doubts(self) -> list[str]:
@@ -184,37 +182,44 @@ class DagMonitor:
         return [file.problem for file in files if file.problem]
 
     def read(self) -> Run:
-        """Read the logs to their ends without telling events, which takes a third of the time;
-        returns how the run stands."""
-        self._follower.hear(wanted=False)
+        """Read the logs to their ends without telling events, from now on, which takes a third of
+        the time; returns how the run stands."""
+        self._follower.wanted = False
         self.poll()
         while self.more:
             self.poll()
-        self._follower.hear(wanted=True)
         return self.run
 
     def poll(self) -> list[DagEvent]:
         """What has happened since the last call; a block of each log at most, see `more`."""
+        self.has_news = self._fill()
+        if not self.has_news:
+            return []
+        with collection_off():
+            events = self._take_all()
+        self.more = self._lines.more or self._jobs.more
+        self._follower.plan  # noqa: B018  (its nodes are part of the run, though nothing has happened)
+        if not self.more:
+            self._follower.settle()
+        return events
+
+    def _fill(self) -> bool:
+        """Read what is new in the logs, a block of each at most; whether anything is."""
         if not self._awaited.begun:
             if not self._awaited.has_begun():
-                return []
+                return False
             self._skip_earlier_runs()
         # .dagman.out first: what one of its lines followed from is in the nodes log by then
         lines = self._lines.fill(BLOCK_BYTES)
         new_run = any(getattr(line, "what", None) is OutKind.NEW_RUN for line in lines)
         if new_run and self._log_is_another():
             self._jobs.restart()
-        with collection_off():
-            events = self._take_all()
-        self.more = self._lines.more or self._jobs.more
-        self.plan  # noqa: B018  (its nodes are part of the run, though nothing has happened yet)
-        if not self.more:
-            self._follower.settle()
-        return events
+        events, before = self._jobs.fill(BLOCK_BYTES), self._problems
+        self._problems = self._lines.file.problem, self._jobs.file.problem
+        return bool(lines or events) or self.more or self._problems != before
 
     def _take_all(self) -> list[DagEvent]:
-        """Take what is in the logs, a block of the nodes log at most."""
-        self._jobs.fill(BLOCK_BYTES)
+        """Take what has been read of the logs."""
         coming, events = self._jobs.coming, list[DagEvent]()
         self._follower.expect([event for event in coming if isinstance(event, NodesLogEvent)])
         jobs = self._jobs
@@ -428,7 +433,8 @@ class Source:
                 self._forget()
             if not data:
                 break
-            found = list(self._parse(data, begin))
+            with collection_off():
+                found = list(self._parse(data, begin))
         for entry in found:
             self._newest = max(self._newest, self._time(entry))
             self._waiting.append((self._newest, entry))

@@ -389,7 +389,7 @@ def _post(url: str, data: bytes) -> None:
     request = urllib.request.Request(url, data, headers, method="POST")  # noqa: S310
     handlers: list[Any] = [NoRedirect]
     if url[:6].lower() == "https:":
-        from condor_pydagman.adapters.tls import client_context
+        from condor_pydagman.monitor.tls import client_context
 
         handlers.append(urllib.request.HTTPSHandler(context=client_context()))
     opener = urllib.request.build_opener(*handlers)

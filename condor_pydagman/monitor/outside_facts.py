@@ -2,20 +2,21 @@
 
 The module `outside` of a feature may have:
 
-- `watcher()`: its `OutsideFacts`, for DAGs that are watched together.
+- `watcher()`: its `Watcher`, for DAGs that are watched together.
 - `asked(dag, primary)`: what an explanation asks DAGMan and others, see `asked_of_features`.
+- `waits_of(clusters)`: see here; of features whose `parts` name the module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping
+from typing import Any, Optional, Protocol
 
 from condor_pydagman import features
 from condor_pydagman.graph.model import Dag
 
 
-class OutsideFacts(Protocol):
+class Watcher(Protocol):
     """What a feature knows of DAGs that are looked at again and again."""
 
     def shown(self, dag: Dag | None, cluster: int, *, has_any: bool) -> Mapping[str, Any]:
@@ -28,9 +29,23 @@ class OutsideFacts(Protocol):
         """
 
 
-def watchers() -> Sequence[OutsideFacts]:
-    """Those of all features."""
-    return [make() for make in features.told("outside", "watcher")]
+class OutsideFacts(dict[str, Optional[Watcher]]):
+    """Watchers by the names of features, for DAGs that are watched together; what is not there is
+    made when a DAG needs it."""
+
+    def __missing__(self, feature: str) -> Watcher | None:
+        make = features.own(feature, "outside", "watcher")
+        self[feature] = make() if make is not None else None
+        return self[feature]
+
+
+def waits_of(clusters: Collection[int]) -> Mapping[int, tuple[str, ...]]:
+    """By cluster of their DAGMan jobs, the names of what DAGs wait for that others use."""
+    waits: dict[int, tuple[str, ...]] = {}
+    for ask in features.offered("outside", "waits_of") if clusters else ():
+        for cluster, names in ask(clusters).items():
+            waits[cluster] = (*waits.get(cluster, ()), *names)
+    return waits
 
 
 def asked_of_features(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -43,7 +58,7 @@ def asked_of_features(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str
     """
     known: dict[str, Any] = {}
     unknown: tuple[str, ...] = ()
-    for ask in features.told("outside", "asked"):
+    for ask in features.told("outside", "asked", dag.features):
         found, problems = ask(dag, primary)
         known.update(found)
         unknown += problems

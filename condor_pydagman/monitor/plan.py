@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from condor_pydagman.adapters.files import DagFiles, living_holder, read_text, working_directory
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
-from condor_pydagman.features import Given
-from condor_pydagman.features.growth.adapters.grown_dag import add_grown
+from condor_pydagman.features import Given, offered
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, log_events
@@ -24,6 +23,7 @@ from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
 from condor_pydagman.monitor.node_descriptions import SubmittedOnHold
+from condor_pydagman.names import DagPaths
 from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, knobs_of, out_lines
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -68,8 +68,24 @@ def read_dag(found: FoundDag, rescue: str = "") -> Dag:
         PydagmanError: they are gone, or can't be read.
     """
     dag = _read(found, rescue)
-    add_grown(dag, found.paths, found.nodes_log)
+    _reopen(dag, found.paths, found.nodes_log)
     return dag
+
+
+def reopen_last_run(dag: Dag, dag_files: Sequence[str]) -> None:
+    """Add to a DAG, as its files give it, what its last run has added.
+
+    Raises:
+        PydagmanError: some of that is missing.
+    """
+    paths = DagPaths(dag_files[0], len(dag_files) > 1)
+    _reopen(dag, paths, f"{paths.primary}.nodes.log")
+
+
+def _reopen(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
+    if os.path.exists(paths.grown):
+        for reopen in offered("adapters.reopened", "reopen"):
+            reopen(dag, paths, nodes_log)
 
 
 def _read(found: FoundDag, rescue: str) -> Dag:

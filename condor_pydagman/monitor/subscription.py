@@ -17,13 +17,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from condor_pydagman.adapters.request_socket import answer_line
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dag_monitor import INTERVAL_S, DagMonitor
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_small_plan
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.steering_messages import answer_line
 
 CONNECTION, DAGMAN = 3, 4  # descriptors: the client's, and the line to DAGMan
 UNREAD_S = 60  # that a client may leave what it is told unread

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.follow.carriers import with_jobs
-from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Plan
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.notices.known import Known, Load, Nodes, Throttled, queued
 from condor_pydagman.follow.notices.name_lists import MAX_NAMES
-from condor_pydagman.follow.overview import Dagman, Overview, overview
+from condor_pydagman.follow.overview import Dagman, Overview, Standing
 from condor_pydagman.follow.run_model import DagState, NodeRun, Run
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
@@ -28,7 +27,7 @@ from condor_pydagman.monitor.data_node_logs import data_waits
 from condor_pydagman.monitor.file_facts import changed_at, shown, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad, state_of_files
-from condor_pydagman.monitor.outside_facts import OutsideFacts, watchers
+from condor_pydagman.monitor.outside_facts import OutsideFacts
 from condor_pydagman.monitor.plan import is_of_earlier_run, known_plan, read_small_plan
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
@@ -53,7 +52,6 @@ class WatchedDag:
         whole: the states of all nodes are wanted, even if it takes seconds to find them out.
         schedd: gives the ad of DAGMan's job in the queue, {} if it is not there, or raises
             PoolError; without it the schedd is asked in this thread.
-        heard: takes what has happened, as it is read.
         outside: what features know that is not in files of the DAG; without it they find out.
 
     Attributes:
@@ -68,13 +66,12 @@ class WatchedDag:
         *,
         whole: bool = False,
         schedd: Callable[[int], Mapping[str, Any]] | None = None,
-        heard: Callable[[Sequence[DagEvent]], None] | None = None,
-        outside: Sequence[OutsideFacts] | None = None,
+        outside: OutsideFacts | None = None,
     ) -> None:
         self.found = found
-        self._outside = watchers() if outside is None else outside
+        self._outside = OutsideFacts() if outside is None else outside
         self._claimant = found.cluster  # by what its claims are known
-        self._whole, self._schedd, self._heard = whole, schedd, heard
+        self._whole, self._schedd = whole, schedd
         self._depth = depth
         self._followed = followed if followed is not None else set()
         self._path = os.path.realpath(found.paths.primary)
@@ -88,13 +85,20 @@ class WatchedDag:
         run = self._monitor.read()
         if not run.complete:
             run.begun = changed_at(found.paths.lock) or run.begun  # DAGMan makes it at its start
-        self._tally = self._new_tally()
+        self._tally = self._monitor.tally()
+        self._nothing = Tally(Run())  # of a run that the logs are not about
+        self.tally = self._nothing  # numbers of its run as of the last look, and the run itself
         self._state, self._note = found.state, found.schedd_problem
         self._is_past = is_of_earlier_run(found)
         self._ad: Mapping[str, Any] = found.ad
         self._asked_at = time.monotonic() if found.ad else 0.0
         self._gone = False  # neither DAGMan nor its job is there
         self._inner: dict[str, WatchedDag] = {}
+        # as it was when stock was taken; None if the logs have told more since
+        self._dagman: Dagman | None = None
+        self._standing: Standing
+        self._known: Known
+        self._doubt = ""
 
     @property
     def over(self) -> bool:
@@ -109,85 +113,75 @@ class WatchedDag:
         return self._tally.run.exit_code if self._is_of_this_run() else None
 
     @property
-    def plan(self) -> Plan | None:
-        """What the DAG files say; None if they are too large, or can't be read."""
-        plan = self._monitor.plan
-        return None if plan.is_unknown else plan
-
-    @property
-    def tally(self) -> Tally:
-        """Numbers of its run as of the last look, and the run itself."""
-        return self._tally if self.shows_run else Tally(Run())
+    def dag(self) -> Dag | None:
+        """The graph; None if the DAG files are too large, or can't be read."""
+        return self._tally.dag
 
     def changed(self) -> Collection[NodeRun]:
         """Nodes of which something has changed since the last call, as of the last look."""
         return self._monitor.changed()
 
-    @property
-    def shows_run(self) -> bool:
-        """Whether what the logs tell is about it."""
-        return not self._is_past and (not self._tally.run.starts or self._is_of_this_run())
-
     def look(self) -> Overview:
-        """How it stands now."""
-        self._read()
-        self._set_state()
-        tally, running = self.tally, self._state in _LIVE
-        seen = overview(
-            self.found.name,
-            Dagman(self._state.value, self._note, self.found.cluster, self._ad, running),
-            tally,
-            time.time(),
-            exact=self._counts_exactly(tally),
-            subdags=self._subdags(),
-            outside=self._seen_outside(),
+        """How it stands now: what the logs tell is found out anew only if they tell more."""
+        has_halt_file = os.path.exists(self.found.paths.halt)
+        if self._monitor.read() is not self._tally.run:  # another run has begun
+            self._tally = self._monitor.tally()
+        if self._monitor.has_news:
+            self._dagman = None
+        self._set_state(has_halt_file=has_halt_file)
+        is_live, over = self._state in _LIVE, self.over
+        state, code = self._state.value, self.exit_code if over else None
+        dagman = Dagman(state, self._note, self.found.cluster, self._ad, is_live, over, code)
+        if dagman != self._dagman:
+            self._take_stock(dagman)
+        subdags, outside = self._subdags(), self._seen_outside()
+        seen = self._standing.at(time.time(), subdags=subdags, outside=outside)
+        known = self._known._replace(
+            now=seen.now,
+            has_halt_file=has_halt_file,
+            of=seen.of_features,
+            data_waits=data_waits(self.found, self.tally.dag, self.tally.run.in_queue.values()),
         )
-        known = known_run(self.found, self._state, seen, tally, self._ad)
-        seen = seen.with_notices(notices_of(known), moves=not running or tally.moves(seen.counts))
-        seen = seen._replace(note=seen.note or self._doubt())
-        if self.over:
-            return seen._replace(exit_code=self.exit_code)
-        return seen._replace(exit_code=None, ended=0.0)
+        seen = seen.with_notices(notices_of(known), moves=not is_live or self._standing.moves)
+        return seen if seen.note or not self._doubt else seen._replace(note=self._doubt)
+
+    def _take_stock(self, dagman: Dagman) -> None:
+        """What the logs tell, and what follows from it whatever the time is."""
+        is_of_run = not self._tally.run.starts or self._is_of_this_run()
+        shows_run = is_of_run and not self._is_past
+        self.tally = self._tally if shows_run else self._nothing
+        exact = self._counts_exactly(self.tally)
+        self._standing = Standing(self.found.name, dagman, self.tally, exact=exact)
+        self._known = known_run(self.found, self._state, self._standing.seen, self.tally, self._ad)
+        self._doubt = next(iter(self._monitor.doubts), "") if shows_run else ""
+        self._dagman = dagman
 
     def _counts_exactly(self, tally: Tally) -> bool:
         """Whether the tally has all nodes of the run, which may be still to begin."""
         is_of_run = tally is self._tally and tally.run.complete and self._monitor.begun
-        return is_of_run and self.plan is not None
-
-    def _read(self) -> None:
-        while True:
-            events = self._monitor.poll()
-            if self._monitor.run is not self._tally.run:  # another run has begun
-                self._tally = self._new_tally()
-            elif self._heard is not None:
-                self._heard(events)
-            if not self._monitor.more:
-                return
-
-    def _new_tally(self) -> Tally:
-        monitor = self._monitor
-        return Tally(monitor.run, monitor.engine if self.plan is not None else None)
+        return is_of_run and self.dag is not None
 
     def _read_plan(self) -> Plan:
         return known_plan(self.found) if self._whole else read_small_plan(self.found)
 
-    def _set_state(self) -> None:
+    def _set_state(self, *, has_halt_file: bool) -> None:
         """By the files, and by the schedd if these do not say enough."""
         if self._is_past:
             self._note = f"the logs are of a later run than job {self.found.cluster}"
             return
-        state = DagState.UNKNOWN
+        state, cluster = DagState.UNKNOWN, 0
         holder = living_holder(self.found.paths.lock)
         if holder is not None:  # to read the end of .dagman.out each time would take long
-            halted = self._tally.run.halted or os.path.exists(self.found.paths.halt)
-            state = DagState.HALTED if halted else DagState.RUNNING
-            self.found = self.found._replace(cluster=holder.cluster or self.found.cluster)
-            self._claimant = holder.cluster or holder.pid
+            is_halted = has_halt_file or self._tally.run.halted
+            state = DagState.HALTED if is_halted else DagState.RUNNING
+            cluster, self._claimant = holder.cluster, holder.cluster or holder.pid
         elif self.found.has_files or self.found.state is DagState.NOT_STARTED:
             found = state_of_files(self.found.paths)
             state = found.state if self._is_of_this_run() else DagState.UNKNOWN
-            self.found = self.found._replace(cluster=found.cluster or self.found.cluster)
-        if state in _LIVE and (self.plan is not None or self._tally.run.counts):
+            cluster = found.cluster
+        if cluster not in (0, self.found.cluster):
+            self.found = self.found._replace(cluster=cluster)
+        if state in _LIVE and (self._tally.dag is not None or self._tally.run.counts):
             self._state, self._note, self._gone = state, "", False
             return
         if state not in _OVER and self._is_time_to_ask():
@@ -200,7 +194,7 @@ class WatchedDag:
         self._state = state
 
     def _is_of_this_run(self) -> bool:
-        run = self._monitor.run
+        run = self._tally.run
         newest = run.starts[-1].time if run.starts else run.begun  # of a huge log, the end was read
         ended = self.found.left_queue_at
         return newest >= int(self.found.submitted) and not (ended and newest > ended)
@@ -231,25 +225,20 @@ class WatchedDag:
             return True
         return state is DagState.NOT_STARTED and not os.path.exists(self.found.out)
 
-    def _doubt(self) -> str:
-        doubts = self._monitor.doubts if self.shows_run else []
-        return doubts[0] if doubts else ""
-
     def _seen_outside(self) -> dict[str, Any]:
-        dag = self.plan.dag if self.plan is not None else None
-        claimant = self._claimant or self.found.cluster
-        has_any = self._state in _HAS_CLAIMS
+        claimant, has_any = self._claimant or self.found.cluster, self._state in _HAS_CLAIMS
         shown: dict[str, Any] = {}
-        for one in self._outside:
-            shown.update(one.shown(dag, claimant, has_any=has_any))
+        for name in self._standing.used:
+            watcher = self._outside[name]
+            if watcher is not None:
+                shown.update(watcher.shown(self._tally.dag, claimant, has_any=has_any))
         return shown
 
     def _subdags(self) -> list[Overview]:
         """Of the nodes in the queue that are DAGs."""
-        plan = self.plan
-        if plan is None or not self._depth:
-            return []
-        dag, seen = plan.dag, []
+        dag, seen = self._tally.dag, list[Overview]()
+        if dag is None or not self._depth:
+            return seen
         for node, file in dag.subdags.items():
             name = dag.names[node]
             run = self._tally.run.nodes.get(name)
@@ -300,10 +289,10 @@ _MORE_TO_COME = ("running", "idle", "held", "pre", "post", "ready", "waiting")
 def known_run(
     found: FoundDag, state: DagState, seen: Overview, tally: Tally, ad: Mapping[str, Any]
 ) -> Known:
-    """What is known of a DAG at a look.
+    """What is known of a DAG by its logs.
 
     Args:
-        seen: what that look has counted.
+        seen: what they have counted.
     """
     counts, retries = seen.counts, tally.retries()
     return Known(
@@ -317,15 +306,13 @@ def known_run(
         shown(found.out),
         shown(found.nodes_log),
         shown(found.paths.halt),
-        os.path.exists(found.paths.halt),
         held=list(logged_holds(with_jobs(tally.run, tally.run.in_queue.values()))),
         held_by=shown(found.nodes_log),
-        load=_load(counts, tally),
+        load=_load(counts, tally) if state in _LIVE else None,
         of=seen.of_features,
         retrying=Nodes(len(retries), [tally.name(node) for node in islice(retries, MAX_NAMES)]),
         next_retry=min(retries.values(), default=0.0),
         to_start=_are_to_start(counts, tally.dag),
-        data_waits=data_waits(found, tally.dag, tally.run.in_queue.values()),
         may_count=False,
         all_ended=bool(counts["total"]) and not any(counts[name] for name in _MORE_TO_COME),
     )
@@ -337,41 +324,23 @@ def _are_to_start(counts: Mapping[str, int], dag: Dag | None) -> bool:
 
 
 def _load(counts: Mapping[str, int], tally: Tally) -> Load:
-    ready = _Ready(counts["ready"], tally)
-    limits = tally.run.limits
-    taken, nodes = tally.taken(), sum(counts[name] for name in ("running", "idle", "held"))
-    is_full = 0 < limits.get("DAGMan_MaxJobs", 0) <= nodes
+    run, taken, limits = tally.run, tally.taken(), tally.run.limits
+    nodes = sum(counts[name] for name in ("running", "idle", "held"))
+    ready = _ready(counts["ready"], tally)
+    in_queue = with_jobs(run, run.in_queue.values()) if limits.get("DAGMan_MaxIdle") else ()
     return Load(
-        queued(nodes, taken.jobs if taken else None, ready.first(is_wanted=is_full)),
-        _idle(limits.get("DAGMan_MaxIdle", 0), ready, tally),
+        queued(nodes, taken.jobs if taken else None, ready),
+        Throttled(sum(node.attempts[-1].idle for node in in_queue), ready),
         _scripts(counts["pre"], limits.get("DAGMan_MaxPreScripts", 0)),
         _scripts(counts["post"], limits.get("DAGMan_MaxPostScripts", 0)),
         dict(_categories(tally)) if counts["ready"] else {},
     )
 
 
-class _Ready:
-    """Nodes that wait for nothing but to be submitted."""
-
-    def __init__(self, number: int, tally: Tally) -> None:
-        self._number, self._tally = number, tally
-
-    def first(self, *, is_wanted: bool) -> Nodes:
-        """How many there are, and the names of the first, if anybody wants these."""
-        if not is_wanted or not self._number:
-            return Nodes()
-        names = [self._tally.name(node) for node in islice(self._tally.ready(), MAX_NAMES)]
-        return Nodes(max(self._number, len(names)), names)
-
-
-def _idle(limit: int, ready: _Ready, tally: Tally) -> Throttled:
-    idle = sum(map(_idle_jobs, with_jobs(tally.run, tally.run.in_queue.values()))) if limit else 0
-    return Throttled(idle, ready.first(is_wanted=0 < limit <= idle))
-
-
-def _idle_jobs(node: NodeRun) -> int:
-    attempt = node.attempts[-1]
-    return attempt.procs - attempt.ended_procs - attempt.running - attempt.held
+def _ready(number: int, tally: Tally) -> Nodes:
+    """Nodes that wait for nothing but to be submitted: so many, and the names of the first."""
+    names = [tally.name(node) for node in islice(tally.ready() if number else (), MAX_NAMES)]
+    return Nodes(max(number, len(names)), names)
 
 
 def _scripts(number: int, limit: int) -> Throttled:
@@ -391,11 +360,8 @@ def _categories(tally: Tally) -> Iterator[tuple[str, Throttled]]:
         waiting.setdefault(dag.categories.get(node, ""), []).append(tally.name(node))
     for category in dag.category_limits:
         places = taken.categories.get(category, 0) if taken else None
-        yield category, queued(submitted[category], places, _nodes(waiting.get(category, ())))
-
-
-def _nodes(names: Sequence[str]) -> Nodes:
-    return Nodes(len(names), names)
+        names = waiting.get(category, [])
+        yield category, queued(submitted[category], places, Nodes(len(names), names))
 
 
 def _category(dag: Dag, name: str) -> str:

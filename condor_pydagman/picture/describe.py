@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.shapes import amount_words
@@ -64,9 +63,8 @@ def _of_node(dag: Dag, states: States, node: int) -> Iterator[str]:
 def _settings(dag: Dag, node: int) -> Iterator[str]:
     for kind, script in dag.scripts.get(node, {}).items():
         yield f"{kind.value} script: {script.command}"
-    condition = conditions_of(dag).get(node)
-    if condition is not None:
-        yield f"runs if {shortened(condition.expression, 2 * _MAX_VALUE)}"
+    for of_feature in dag.features.values():
+        yield from (shortened(text, 2 * _MAX_VALUE) for text in of_feature.told(node))
     if node in dag.retries:
         yield f"retries: {dag.retries[node].limit}"
     if node in dag.priorities:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.enough.commands import EnoughsOfDag
-from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done
@@ -53,10 +51,9 @@ class States:
 
     def __init__(self, dag: Dag) -> None:
         self.of = bytearray(dag.flags.translate(_BEFORE))
-        for node in SkippedOfDag.of(dag).skipped:
-            self.of[node] = Shown.SKIPPED
-        for node in EnoughsOfDag.of(dag).not_needed:
-            self.of[node] = Shown.NOT_NEEDED
+        for of_feature in dag.features.values():
+            for node in getattr(of_feature, of_feature.not_run, ()):
+                self.of[node] = _NOT_RUN[of_feature.not_run.replace("_", " ")]
         self.details: dict[int, str] = {}
         self.sites: dict[int, str] = {}
         self.unknown = 0

@@ -135,7 +135,7 @@ def _graph(dag: Dag) -> list[_Pair]:
         ("graph_height", max(len(widths) - 1, 0)),
         ("graph_width", max(widths, default=0)),
         ("graph_num_edges", count_arcs(dag)),
-        ("graph_num_vertices", len(dag) - len(dag.free) - dag.kinds.count(NodeKind.SERVICE)),
+        ("graph_num_vertices", len(dag) - dag.kinds.count(NodeKind.SERVICE)),
     ]
 
 
@@ -144,7 +144,6 @@ def _tallies(dag: Dag, nodes: Iterable[NodeReport], *, well: bool) -> dict[str, 
         (_group(dag, node.node), NodeStatus.NOT_READY if node.not_needed else node.status)
         for node in nodes
     )
-    counts["node", NodeStatus.DONE] += dag.gone
     if well:  # a SERVICE node that ran until the DAG's end has done what it should
         counts["service", NodeStatus.DONE] += counts["service", NodeStatus.SUBMITTED]
         counts["service", NodeStatus.SUBMITTED] = 0

@@ -19,7 +19,6 @@ from condor_pydagman.vocabulary import (
     NOOP_CLUSTER,
     NOOP_PROC,
     EventKind,
-    JournalRecord,
 )
 
 # Readers of the log take 1023 bytes of such a line, time and ids included.
@@ -34,27 +33,17 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _PLAIN = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 STRING = r'"((?:[^"\\]|\\["\\nrt]|\\x[89a-f][0-9a-f])*)"'
 _BYTE = 0xDC00  # what Python adds to a byte that it can't decode (PEP 383)
-# Old records have `DAGNodeName`, and the job that they are about in the event's head.
 _RECORD = re.compile(
-    r'\s*\[ DAGManNote = "([A-Z_]+)"; (DAGNodeName|Node) = ' + STRING + r"; "
+    r'\s*\[ DAGManNote = "([A-Z_]+)"; Node = ' + STRING + r"; "
     r'(?:Job = "(\d{1,9})\.(-?\d{1,9})"; )?'
     r"DAGManNodeRetry = (\d{1,10}); Value = (-?\d{1,10}); Text = " + STRING + r" \]\s*"
 )
 _KNOWN = CORE_RECORDS | RECORDS
-_OF_JOBS = (
-    JournalRecord.ADOPTED,
-    JournalRecord.JOB_LOST,
-    JournalRecord.JOB_ENDED,
-    "TIMED_OUT",
-    JournalRecord.SURPLUS,
-)
 
 
 class RecordRead(NamedTuple):
-    """A journal record as it was read back from the nodes log; `cluster` is -1 if it names no job.
-
-    `old`: of the form in which the event's head has the job that the record is about.
-    """
+    """A journal record as it was read back from the nodes log; `cluster` is -1 if it names no
+    job."""
 
     record: str
     node: str
@@ -63,7 +52,6 @@ class RecordRead(NamedTuple):
     text: str
     cluster: int = -1
     proc: int = -1
-    old: bool = False
 
 
 class StampForm(NamedTuple):
@@ -167,15 +155,14 @@ def parse_record(info: str) -> RecordRead | None:
     found = _RECORD.fullmatch(info)
     if found is None or found[1] not in _KNOWN:
         return None
-    name, key, node, cluster, proc, retry, value, text = found.groups()
+    name, node, cluster, proc, retry, value, text = found.groups()
     job = (int(cluster), int(proc)) if cluster else (-1, -1)
-    old = key != "Node"
-    return RecordRead(name, unescaped(node), int(retry), int(value), unescaped(text), *job, old)
+    return RecordRead(name, unescaped(node), int(retry), int(value), unescaped(text), *job)
 
 
 def with_info(event: LogEvent, info: str) -> LogEvent:
     """A generic event with what its text says: a journal record; or its text, if that is a note of
-    a DATA node's worker or a record that only a newer version knows."""
+    a DATA node's worker or a record that `unknown_record` names."""
     read = parse_record(info)
     if read is not None:
         return with_record(event, read)
@@ -183,8 +170,9 @@ def with_info(event: LogEvent, info: str) -> LogEvent:
     return event._replace(text=info) if is_text else event
 
 
-def newer_record(event: LogEvent) -> str:
-    """The name of the record of a generic event if only a newer version knows it; else ''."""
+def unknown_record(event: LogEvent) -> str:
+    """The name of the record of a generic event if it is of a feature that is not there, or of a
+    newer version; else ''."""
     found = _RECORD.fullmatch(event.text) if event.record is None else None
     return found[1] if found and not event.text.lstrip().startswith(PLACEMENT_NOTE) else ""
 
@@ -194,12 +182,11 @@ def with_record(event: LogEvent, read: RecordRead) -> LogEvent:
 
     Jobs can (condor_chirp ulog), but the shadow puts the job's own id into the head.
     """
-    if event.cluster >= 0 and not (read.old and read.record in _OF_JOBS):
+    if event.cluster >= 0:
         return event
-    head = event if read.cluster < 0 else read
     return event._replace(
-        cluster=head.cluster,
-        proc=head.proc,
+        cluster=read.cluster,
+        proc=read.proc,
         node=read.node,
         value=read.value,
         record=read.record,

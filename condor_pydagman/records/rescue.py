@@ -199,7 +199,7 @@ def _text(
 ) -> Iterator[str]:
     marks: list[str] = []
     failed: list[str] = []
-    total = done = dag.gone
+    total = done = 0
     for report in nodes:
         kind = dag.kinds[report.node]
         total += kind != NodeKind.SERVICE

@@ -65,7 +65,7 @@ def event_words(event: DagEvent) -> str:
 
 def overview_flows(seen: Overview) -> Iterator[Flow]:
     """What features say in a glance at a DAG."""
-    for lines in features.told("shown", "overview_lines"):
+    for lines in features.told("shown", "overview_lines") if seen.of_features else ():
         yield from lines(seen)
 
 

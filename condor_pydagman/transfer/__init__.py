@@ -1,8 +1,3 @@
-"""Performs placements: the worker of DATA nodes and of `condor_pydagman transfer`.
+"""The name under which DAGMans and workers of an earlier version start modules of `placement`."""
 
-`worker.py` runs the requests of a file, several at a time.  For each it asks for a turn
-(`turns.py`: limits over all workers of the access point), then tries the ways from one URL to the
-other: a module of the site's (`module_way.py`), streams between two services (`direct_way.py` on
-`endpoints/`), HTCondor's file-transfer plugins (`plugin_way.py`), two steps through a local cache
-(`cache_way.py`).  `space.py` keeps the ledger of allocations.
-"""
+from condor_pydagman.placement import __path__ as __path__

@@ -238,7 +238,7 @@ class PageServer:
         self.application.on_response_prepare.append(_add_headers)
         self.application.on_shutdown.append(self._shut_down)
         self.application.on_cleanup.append(self._clean_up)
-        one = "/api/dags/{id:[0-9a-f]{16}}"
+        one, number = "/api/dags/{id:[0-9a-f]{16}}", "{number:[0-9]{1,9}}"
         self.application.add_routes(
             [
                 web.get("/", self._index, allow_head=False),
@@ -249,13 +249,13 @@ class PageServer:
                 web.get(f"{one}/picture", answers.picture, allow_head=False),
                 web.get(f"{one}/states", answers.states, allow_head=False),
                 web.get(f"{one}/nodes", answers.nodes, allow_head=False),
-                web.get(f"{one}/nodes/{{number:[0-9]{{1,9}}}}", answers.node, allow_head=False),
-                web.get(f"{one}/groups", answers.groups, allow_head=False),
-                web.get(f"{one}/groups/{{number:[0-9]{{1,9}}}}", answers.group, allow_head=False),
+                web.get(f"{one}/nodes/{number}", answers.node, allow_head=False),
                 web.get(f"{one}/timeline", answers.timeline, allow_head=False),
                 web.get(f"{one}/explain", answers.explain, allow_head=False),
                 web.get(f"{one}/text", answers.text, allow_head=False),
                 web.post(f"{one}/commands", answers.command),
+                web.get(f"{one}/{{table}}", answers.table, allow_head=False),
+                web.get(f"{one}/{{table}}/{number}", answers.table, allow_head=False),
             ]
         )
 

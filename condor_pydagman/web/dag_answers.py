@@ -8,11 +8,13 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Iterable, Mapping
+from functools import partial
 from itertools import accumulate
 from typing import Any, Callable, Generic, TypeVar
 
 from aiohttp import web
 
+from condor_pydagman import features
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.failed_nodes import failure_of
@@ -31,7 +33,6 @@ from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.files import files_of_node, path_of, piece_of
-from condor_pydagman.web.group_rows import GroupRows, Told, group_of_node
 from condor_pydagman.web.live_dag import LiveDag
 from condor_pydagman.web.node_rows import NodeRows, ended_at, row_of, runtime_s
 from condor_pydagman.web.picture_boxes import MAX_OPEN, PictureBoxes
@@ -76,7 +77,7 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
         **found,
         **_near(reader, "parents", dag.parents(number)),
         **_near(reader, "children", dag.children(number)),
-        **group_of_node(reader, number),
+        **_of_features(reader, number),
         "kind": NodeKind(dag.kinds[number]).name,
         "submit": dag.submits[number] if dag.submits[number] not in dag.descriptions else "",
         "vars": _variables(dag, number),
@@ -85,6 +86,13 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
             for kind, path in files.items()
         ],
     }
+
+
+def _of_features(reader: DagReader, number: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for fields in features.offered("page", "of_node"):
+        found.update(fields(reader, number))
+    return found
 
 
 def explained(reader: DagReader, number: int, state: str) -> dict[str, Any]:
@@ -281,8 +289,8 @@ def _longest(reader: DagReader, now: float) -> list[dict[str, Any]]:
 EXPLAIN_S = 60.0
 EXPLAINED_S = 10.0  # an explanation is told again
 CONTROLS_S = 2.0  # whether a DAG can be steered is asked as often at most
-GROUPS_S = 1.0  # what DAGMan has said of its groups is told again
-GROUPS_SHARE = 10  # of the time, one part in so many at most goes into asking it
+TOLD_S = 1.0  # what DAGMan has said of rows of a table is told again
+TOLD_SHARE = 10  # of the time, one part in so many at most goes into asking it
 _KEPT = 32  # DAGs
 _NAMES_IN_AD = dict(
     zip(
@@ -337,7 +345,10 @@ class DagAnswers:
         self._explaining = asyncio.Semaphore(2)
         self._explained = _Recent[Any](EXPLAINED_S)
         self._controls = _Recent[Controls](CONTROLS_S)
-        self._told = _Recent[tuple[Told, str]](GROUPS_S, GROUPS_SHARE)
+        self._tables: dict[str, Any] = {}
+        for tables in features.offered("page", "TABLES"):
+            self._tables.update(tables)
+        self._told = {name: _Recent[tuple[Any, str]](TOLD_S, TOLD_SHARE) for name in self._tables}
 
     async def dag_of(self, request: web.Request) -> LiveDag:
         """The DAG of a request's address.
@@ -422,34 +433,36 @@ class DagAnswers:
         number, state = int(request.match_info["number"]), dag.overview["state"]
         return dumped(await self._threads.with_files(lambda: details_of(dag.reader, number, state)))
 
-    async def groups(self, request: web.Request) -> web.Response:
-        """A page of the table of groups that run at sites."""
-        wanted = wanted_rows(request.query, GroupRows)
-        return await self._about_groups(request, lambda rows: rows.page(wanted))
-
-    async def group(self, request: web.Request) -> web.Response:
-        """All of one group."""
-        number = int(request.match_info["number"])
-        return await self._about_groups(request, lambda rows: rows.details(number))
-
-    async def _about_groups(
-        self, request: web.Request, what: Callable[[GroupRows], dict[str, Any]]
-    ) -> web.Response:
-        """DAGMan is asked only while somebody looks at them; if it does not answer, the logs tell
-        what they have."""
+    async def table(self, request: web.Request) -> web.Response:
+        """A page of a table that a feature has; all of one row, if that has a number."""
+        table = request.match_info["table"]
+        if table not in self._tables:
+            raise Refused(404, f"there is no table {table}")
+        kind, number = self._tables[table], request.match_info.get("number")
+        wanted = wanted_rows(request.query, kind) if number is None else Wanted()
         dag = await self.dag_of(request)
-        has_none = dag.places is None or dag.snapshot is None or dag.snapshot.over
-        told, problem = ({}, "") if has_none else await self._told.get(dag, self._ask_groups)
-        found = await self._threads.with_files(lambda: what(GroupRows(dag.reader, told)))
-        return dumped({"problem": problem, **found})
+        told, problem = await self._told_of(table, dag)
 
-    async def _ask_groups(self, dag: LiveDag) -> tuple[Told, str]:
-        """What DAGMan says of them, or why it does not."""
+        def answer() -> dict[str, Any]:
+            rows = kind(dag.reader, told)
+            return dict(rows.page(wanted) if number is None else rows.details(int(number)))
+
+        return dumped({"problem": problem, **await self._threads.with_files(answer)})
+
+    async def _told_of(self, table: str, dag: LiveDag) -> tuple[Any, str]:
+        """DAGMan is asked only while somebody looks at the table; if it does not answer, the logs
+        tell what they have."""
+        if dag.places is None or dag.snapshot is None or dag.snapshot.over:
+            return {}, ""
+        return await self._told[table].get(dag, partial(self._ask, self._tables[table]))
+
+    async def _ask(self, table: Any, dag: LiveDag) -> tuple[Any, str]:
+        """What DAGMan says of the rows of a table, or why it does not."""
         try:
-            found = await self._threads.with_steering(self._steering.groups, dag.found)
+            asked = self._threads.with_steering(table.asked, self._steering, dag.found)
+            return await asked, ""
         except (PydagmanError, OSError) as error:
-            return {}, f"DAGMan does not report why groups wait: {error}"
-        return {group.name: group for group in found}, ""
+            return {}, f"{table.UNTOLD}: {error}"
 
     async def timeline(self, request: web.Request) -> web.Response:
         """Numbers over time."""

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Callable
 
-from condor_pydagman.features.sites.shown import NO_SITE, GroupSite, GroupSites, why_no_site
-from condor_pydagman.features.sites.states import GroupState
-from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman import features
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import KEYS, Shown, shown_state
+from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.outside_facts import OutsideFacts
@@ -21,8 +19,6 @@ from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.web.access import Refused
-
-_NOTHING: Mapping[str, NodeRun] = {}
 
 
 class SitesOfGroups(NamedTuple):
@@ -48,29 +44,6 @@ class SitesOfGroups(NamedTuple):
 
 
 NOWHERE = SitesOfGroups((), (), ())  # of a DAG that has no groups any more
-
-
-class SitesSeen:
-    """Keeps the places of a DAG's groups, and the order of its sites.
-
-    Args:
-        dag: has groups.
-    """
-
-    def __init__(self, dag: Dag) -> None:
-        self._groups = dag.groups
-        self._numbers: dict[str, int] = {}
-
-    def places(self, found: Mapping[str, GroupSite]) -> SitesOfGroups:
-        """As the logs tell, by the names of groups."""
-        sites = [found[group.name].site if group.name in found else "" for group in self._groups]
-        for name in sorted({*sites} - {"", *self._numbers}):
-            self._numbers[name] = len(self._numbers) + 1
-        nodes = Counter[str]()
-        for group, site in zip(self._groups, sites):
-            nodes[site] += len(group.nodes)
-        of = [self._numbers.get(site, 0) for site in sites]
-        return SitesOfGroups(tuple(self._numbers), of, [nodes[name] for name in self._numbers])
 
 
 class Snapshot(NamedTuple):
@@ -99,11 +72,9 @@ class DagReader:
         self,
         found: FoundDag,
         schedd: Callable[[int], Mapping[str, Any]],
-        outside: Sequence[OutsideFacts] | None = None,
+        outside: OutsideFacts | None = None,
     ) -> None:
-        self._watched = WatchedDag(
-            found, whole=True, schedd=schedd, heard=self._hear, outside=outside
-        )
+        self._watched = WatchedDag(found, whole=True, schedd=schedd, outside=outside)
         self.names: Sequence[str] = []  # of the nodes, by number
         self.states = bytearray()  # of the nodes, by number, as in `shown_states.KEYS`
         # kept by tables (`tables.Rows`): what their names come from, and the order of these
@@ -113,19 +84,23 @@ class DagReader:
         self._left_out: frozenset[int] = frozenset()
         self._number: Mapping[str, int] | None = None  # where no DAG tells it
         self._known: tuple[object, ...] = ()
-        self._sites: SitesSeen | None = None
-        self._have_moved = False  # groups, since the last look
+        self._marks: Callable[[Run], SitesOfGroups] | None = None
         self._places: SitesOfGroups | None = None
 
     @property
     def dag(self) -> Dag | None:
         """The graph; None if the DAG files can't be read."""
-        return self._watched.plan.dag if self._watched.plan is not None else None
+        return self._watched.dag
 
     @property
     def run(self) -> Run:
         """What has happened, as of the last look."""
         return self._watched.tally.run
+
+    @property
+    def tally(self) -> Tally:
+        """The same, and how many nodes are in which state."""
+        return self._watched.tally
 
     @property
     def found(self) -> FoundDag:
@@ -134,7 +109,7 @@ class DagReader:
 
     def node_run(self, number: int) -> NodeRun | None:
         """What has happened to a node; None if nothing has."""
-        return self._runs().get(self._keys[number])
+        return self.run.nodes.get(self._keys[number])
 
     def brief(self, number: int) -> dict[str, Any]:
         """A node in a list of some."""
@@ -154,19 +129,6 @@ class DagReader:
         """
         if not 0 <= number < len(self.names):
             raise Refused(404, f"there is no node {number}: the DAG has {len(self.names)}")
-
-    def group_site(self, name: str) -> GroupSite:
-        """Where a group is, as the logs tell."""
-        return self._groups().get(name, NO_SITE)
-
-    def group_state(self, number: int) -> GroupState:
-        """What becomes of a group, as the engine has it that follows the logs."""
-        sites = self._watched.tally.feature("sites")
-        return GroupState(sites.group_states[number]) if sites is not None else GroupState.UNMATCHED
-
-    def why_no_site(self, name: str) -> str:
-        """Why a group waits for a site, as DAGMan has last said; '' if it does not."""
-        return why_no_site(GroupSites.of(self.run), [name])
 
     def find(self, name: str) -> int | None:
         """The number of the node with this name, as the logs have it."""
@@ -193,7 +155,6 @@ class DagReader:
         self._place_groups()
         overview = seen.as_json()
         overview["states"] = dict(zip(KEYS, self._counts))
-        overview["states"]["done"] += self.dag.gone if self.dag is not None else 0
         overview["partial"] = not self.run.complete
         overview["limits"] = dict(self.run.limits)
         over = self._watched.over
@@ -201,30 +162,17 @@ class DagReader:
 
     def _identity(self) -> tuple[object, ...]:
         """What the numbers of nodes, and all their states, rest on."""
-        run = self._watched.tally.run if self._watched.shows_run else None
-        return self.dag, run, len(self._runs())
-
-    def _runs(self) -> Mapping[str, NodeRun]:
-        return self._watched.tally.run.nodes if self._watched.shows_run else _NOTHING
+        return self.dag, self.run, len(self.run.nodes)
 
     def _place_groups(self) -> None:
-        if self._sites is not None and self._have_moved:
-            self._have_moved = False
-            places = self._sites.places(self._groups())
-            if places != self._places:  # another one is news
-                self._places = places
-
-    def _groups(self) -> Mapping[str, GroupSite]:
-        return GroupSites.of(self._watched.tally.run).groups if self._watched.shows_run else {}
-
-    def _hear(self, events: Iterable[DagEvent]) -> None:
-        if self._sites is not None:
-            self._have_moved |= any("group" in event.data for event in events)
+        places = self._marks(self.run) if self._marks is not None else None
+        if places != self._places:  # another one is news
+            self._places = places
 
     def _begin(self) -> None:
         """All anew."""
         dag = self.dag
-        runs = self._runs()
+        runs = self.run.nodes
         if dag is not None:
             self.names, self._number = dag.names, None
             self._keys = list(map(logged_name, dag.names))
@@ -234,8 +182,9 @@ class DagReader:
         self._watched.changed()
         self._left_out = frozenset(_left_out(dag)) if dag is not None else frozenset()
         self.states = bytearray(map(self._state, range(len(self._keys)), map(runs.get, self._keys)))
-        self._sites = SitesSeen(dag) if dag is not None and dag.groups else None
-        self._places, self._have_moved = None, True
+        groups = dag.groups if dag is not None else ()
+        self._marks = features.offered("page", "marks")[0](groups) if groups else None
+        self._places = None
         self._counts = [self.states.count(state) for state in range(len(KEYS))]
 
     def _state(self, number: int, node: NodeRun | None) -> Shown:

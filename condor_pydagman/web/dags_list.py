@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from condor_pydagman import features
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.follow.shown_states import done_of
@@ -16,7 +17,6 @@ from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
 from condor_pydagman.vocabulary import MORE_HELD, MORE_RUNNING
 from condor_pydagman.web.access import Refused
-from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.live_dag import LiveDag
 from condor_pydagman.web.queue_answers import Ad, QueueAnswers
 from condor_pydagman.web.threads import Threads
@@ -47,7 +47,7 @@ class DagsList:
 
     def __init__(self, named: Iterable[FoundDag], threads: Threads) -> None:
         self.queue = QueueAnswers()
-        self.limits = LimitAnswers()
+        self._outside = [make() for make in features.offered("page", "watcher")]
         self._threads = threads
         self._named = {id_of(found): found for found in named}
         self._known: dict[str, FoundDag] = dict(self._named)
@@ -79,7 +79,7 @@ class DagsList:
             self._version = max([self._version, *(one.ring.version for one in self._live.values())])
             self._version += 1
             known = self._known[name]
-            dag = LiveDag(known, self._threads, self.queue.ad, self.limits, self._version)
+            dag = LiveDag(known, self._threads, self.queue.ad, self._outside, self._version)
             self._live[name] = dag
         await dag.awake()
         return dag

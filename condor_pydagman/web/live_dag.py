@@ -13,14 +13,15 @@ import os
 import time
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Callable
+from typing import Any, Callable, Protocol
 
+from condor_pydagman import features
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.outside_facts import OutsideFacts, Watcher
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader, SitesOfGroups, Snapshot
-from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.picture_boxes import PictureBoxes
 from condor_pydagman.web.threads import Threads
 
@@ -73,6 +74,15 @@ class ChangeRing:
         return until, list(newest.items())
 
 
+class AskedFacts(Protocol):
+    """What a feature asks of others, by a process of its own."""
+
+    facts: Watcher
+
+    def refresh_soon(self) -> None:
+        """Ask, if a DAG needs it and what is known is old; this does not wait for it."""
+
+
 class LiveDag:
     """A DAG and what is known of it.
 
@@ -80,7 +90,7 @@ class LiveDag:
         found: the DAG.
         threads: where files are read.
         schedd: gives the ad of a DAGMan job in the queue.
-        limits: knows what is taken of limits that DAGs share.
+        outside: what features know of DAGs beyond their files.
         version: of the first state; greater than any that was used for this DAG before.
 
     Attributes:
@@ -92,7 +102,7 @@ class LiveDag:
         found: FoundDag,
         threads: Threads,
         schedd: Callable[[int], Mapping[str, Any]],
-        limits: LimitAnswers,
+        outside: Sequence[AskedFacts],
         version: int,
     ) -> None:
         self.found = found
@@ -108,7 +118,7 @@ class LiveDag:
         self._states = bytearray()
         self._mark = _NO_FILE
         self._submitted_anew: FoundDag | None = None
-        self._threads, self._schedd, self._limits = threads, schedd, limits
+        self._threads, self._schedd, self._outside = threads, schedd, outside
         self._news = asyncio.Event()  # another one for each look
         self._task: asyncio.Task[None] | None = None
 
@@ -180,7 +190,8 @@ class LiveDag:
             snapshot = await self._threads.with_files(self._read)
             self.problem = ""
             self._take(snapshot)
-            self._limits.refresh_soon()
+            for one in self._outside:
+                one.refresh_soon()
         except (PydagmanError, OSError) as error:
             self.problem = str(error)
         except Exception as error:  # the page says so, and goes on with other DAGs
@@ -200,7 +211,8 @@ class LiveDag:
         return self.reader.look()
 
     def _reader(self, found: FoundDag) -> DagReader:
-        return DagReader(found, self._schedd, [self._limits.in_use])
+        facts = OutsideFacts({features.home(type(one)): one.facts for one in self._outside})
+        return DagReader(found, self._schedd, facts)
 
     def _is_changed(self, mark: tuple[int, int]) -> bool:
         """Whether there is another DAG file, and no DAGMan goes by the one that was there."""

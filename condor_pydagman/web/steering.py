@@ -13,7 +13,7 @@ from condor_pydagman.adapters import request_client
 from condor_pydagman.adapters.request_client import SteeringAnswer
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features import SERVES_CLIENTS, part
+from condor_pydagman.features import SERVES_CLIENTS, own
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.web.access import Refused
@@ -25,10 +25,15 @@ _Types = Mapping[str, type]
 # Of which the page has something, by name.
 COMMANDS: Mapping[str, Any] = {
     name: command
-    for name, command in part(SERVES_CLIENTS, "steer_commands").COMMANDS.items()
+    for name, command in (own(SERVES_CLIENTS, "steer_commands", "COMMANDS") or {}).items()
     if command.effect
 }
-LIMITS = [one.name for one in COMMANDS["limits"].options if one.line]
+LIMITS = [
+    option.name
+    for name, command in COMMANDS.items()
+    for option in command.options
+    if name == "limits" and option.line
+]
 _CANCEL_WITH_RETRIES = "The jobs of {nodes} are removed; {they} {are} retried if retries are left."
 _RERUN_DESCENDANTS = " All nodes that depend on {them} run again too."
 _SELECTORS: _Types = {

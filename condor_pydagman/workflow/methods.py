@@ -6,10 +6,7 @@ Names, types and texts are those of the tables by which DAG files are read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
-
-if TYPE_CHECKING:
-    from condor_pydagman.features.sweep.commands import Dimension
+from typing import Any, Literal, TypeVar, Union
 
 # Texts stand for nodes as well: their names.
 Names = Union[str, Iterable[Any]]
@@ -284,7 +281,7 @@ class DagCommands(Commands):
         name: str,
         submit: str,
         *,
-        dimensions: Iterable[Dimension] = (),
+        dimensions: Iterable[Any] = (),
         rows: str = "",
         directory: str = "",
         append: bool | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.language import rows
+from condor_pydagman.features.common import rows
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.keywords import ROWS
 from condor_pydagman.language.parser import Reading, iter_commands, lines_of

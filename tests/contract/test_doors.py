@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 
 import condor_pydagman
 from condor_pydagman.adapters.followed_files import Followed, owner_of
-from condor_pydagman.adapters.foreign_texts import ask, read
 from condor_pydagman.cli.checker_options import SPELLINGS
 from condor_pydagman.cli.pydagman import SUBCOMMANDS
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.lint.foreign_texts import ask, read
 from condor_pydagman.pool import step_down
 from tests import locks
 from tests.contract.hostile_dag import AUTHOR, COMMANDS, FILES, VALUE, HostileDag
@@ -169,9 +169,7 @@ def _written(draw: st.DrawFn, line: str) -> str:
     return head + case(word) + blank + rest
 
 
-READERS = [
-    f"condor_pydagman.adapters.described_jobs:{one}" for one in ("commands", "number_of_jobs")
-]
+READERS = [f"condor_pydagman.lint.described_jobs:{one}" for one in ("commands", "number_of_jobs")]
 
 
 @given(text=descriptions())
@@ -190,11 +188,10 @@ def _answers(text: str, owner: tuple[int, int]) -> Iterator[Any]:
     described = Followed(text, owner)
     for call in (
         *(partial(read, reader, described, shape=object) for reader in READERS),
-        lambda: read(
-            "condor_pydagman.adapters.described_jobs:files", described, {}, 0, 3, shape=list
-        ),
+        lambda: read("condor_pydagman.lint.described_jobs:files", described, {}, 0, 3, shape=list),
         lambda: ask("condor_pydagman.lint.description_reader:reading_of", owner, text, "x"),
         lambda: ask("condor_pydagman.lint.description_reader:unreadable_line", owner, text),
+        lambda: ask("condor_pydagman.adapters.submit_errors:first_unreadable", owner, text),
         lambda: ask("condor_pydagman.lint.description_reader:mistakes", owner, [text]),
     ):
         try:

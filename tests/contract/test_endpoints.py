@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import pytest
 
+from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import Url, parse_url
 from condor_pydagman.errors import PoolError
-from condor_pydagman.transfer.direct_way import DirectWay
-from condor_pydagman.transfer.endpoints.choose import endpoint_for
-from condor_pydagman.transfer.endpoints.endpoint import Endpoint
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.way import Progress, Surroundings
+from condor_pydagman.placement.direct_way import DirectWay
+from condor_pydagman.placement.endpoints.choose import endpoint_for
+from condor_pydagman.placement.endpoints.endpoint import Endpoint
+from condor_pydagman.placement.way import Progress, Surroundings
 from tests.servers.real import SERVERS, Server
 from tests.waiting import LIMIT_S
 

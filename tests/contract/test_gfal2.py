@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.errors import PoolError
-from condor_pydagman.transfer.gfal_way import GfalWay, module_directory
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.placement.gfal_way import GfalWay, module_directory
+from condor_pydagman.placement.way import Surroundings
+from tests.placement.helpers import progress
 from tests.servers.real import Server, xrootd
-from tests.unit.transfer.helpers import progress
 from tests.waiting import LIMIT_S
 
 DATA = os.urandom(3_000_000)

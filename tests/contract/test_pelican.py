@@ -22,9 +22,9 @@ READS = """
 import json, sys
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.transfer.endpoints import choose
-from condor_pydagman.transfer.rules.faults import Fault
-from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.placement.endpoints import choose
+from condor_pydagman.data_requests.faults import Fault
+from condor_pydagman.placement.way import Surroundings
 
 url, what, environment = json.loads(sys.argv[1])
 around = Surroundings(Settings(max_retries=0), environment, "/", print)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.data_requests.faults import Fault
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.transfer.endpoints.choose import endpoint_for
-from condor_pydagman.transfer.rules.faults import Fault
-from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.placement.endpoints.choose import endpoint_for
+from condor_pydagman.placement.way import Surroundings
 from tests.contract.test_endpoints import get, put
 from tests.servers import real
 from tests.servers.certificates import Authority

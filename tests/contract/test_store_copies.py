@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.errors import PoolError
-from condor_pydagman.transfer.direct_way import DirectWay
-from condor_pydagman.transfer.endpoints import choose
-from condor_pydagman.transfer.endpoints.fsspec_files import FsspecFiles
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.way import Progress, Surroundings
+from condor_pydagman.placement.direct_way import DirectWay
+from condor_pydagman.placement.endpoints import choose
+from condor_pydagman.placement.endpoints.fsspec_files import FsspecFiles
+from condor_pydagman.placement.way import Progress, Surroundings
 from tests.servers.real import SERVERS
 from tests.waiting import LIMIT_S
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.page_logs import dag_file, logs
 from tests.unit.follow.bench import Bench
+
+__all__ = ["bench", "dag_file", "logs"]
 
 
 @pytest.fixture

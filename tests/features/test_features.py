@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from tests.unit.graph.texts import JOBS
 PLAIN = f"{JOBS}PARENT A CHILD B\n"
 OF_READERS = ("shown", "outside", "explain")
 FOLDERS = {path.parent.name for path in Path(features.__file__).parent.glob("*/__init__.py")}
+FOLDERS -= {"common"}  # what several of them need
 
 
 class Marks(FeatureData):
@@ -45,17 +47,20 @@ def test_parts() -> None:
 
 def test_every_part_that_is_asked_for_is_one_that_features_have() -> None:
     package = Path(features.__file__).parents[1]
-    asked = {
-        found
-        for path in package.rglob("*.py")
-        for found in re.findall(r"\b(?:part|told)\([^\n]*?\"([a-z_]+)\"", path.read_text())
-    } - FOLDERS
-    known = {"commands", "run", "helper", "clients", "lint", "shown", "explain", "outside"}
-    known |= {"steer_commands"}
-    assert asked <= known
-    assert known <= {
-        path.stem for folder in FOLDERS for path in package.glob(f"features/{folder}/*")
+    call = re.compile(r'\b(?:part|told|offered)\((?:[^\n",]*, )?"([a-z_.]+)"')
+    asked = {name for path in package.rglob("*.py") for name in call.findall(path.read_text())}
+    parts = {
+        ".".join(path.relative_to(package / "features" / folder).with_suffix("").parts)
+        for folder in FOLDERS
+        for path in (package / "features" / folder).rglob("*.py")
     }
+    assert asked - FOLDERS <= parts
+
+
+def test_every_part_that_is_named_is_there() -> None:
+    for entry in FEATURES:
+        for name in (*entry.parts, *["cli"] * bool(entry.subcommand)):
+            assert part(entry.name, name) is not None
 
 
 @pytest.mark.parametrize(
@@ -64,8 +69,10 @@ def test_every_part_that_is_asked_for_is_one_that_features_have() -> None:
 def test_the_records_of_a_feature_are_those_of_its_class(entry: features.Entry) -> None:
     made = [one for one in vars(part(entry.name, "run")).values() if isinstance(one, type)]
     (kind,) = (one for one in made if issubclass(one, Feature) and one.name == entry.name)
-    assert {name for name, _ in (*kind.records, *kind.attempt_records)} == {*entry.records}
-    assert {*entry.asked_for, *entry.of_no_node} <= {*entry.records}
+    names = (*entry.records, *entry.more_records)
+    assert {name for name, _ in (*kind.records, *kind.attempt_records)} == {*names}
+    assert {*entry.of_no_node} <= {*names}
+    assert not features.ABSENT.keys() & names
 
 
 def test_a_part_that_needs_what_is_not_there(
@@ -89,6 +96,21 @@ def test_a_plain_dag_is_read_without_any_feature() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_readers_ask_no_feature_about_a_plain_dag(tmp_path: Path) -> None:
+    (tmp_path / "x.dag").write_text("JOB A a.sub\n")
+    code = (
+        "import sys; from condor_pydagman.cli import pydagman;"
+        " pydagman.main(['watch', '--once', '--json', 'x.dag']);"
+        " print([name for name in sys.modules if name.endswith(('.shown', '.outside'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    seen, asked = done.stdout.splitlines()
+    assert asked == "[]"
+    assert not {"brakes", "feeder", "enough", "sites", "shared_limits"} & set(json.loads(seen))
+
+
 def marked(marks: dict[int, str]) -> Marks:
     made = Marks()
     made.marks = marks
@@ -99,8 +121,6 @@ def test_what_a_dag_holds_moves_with_its_nodes() -> None:
     data = marked({0: "a", 2: "c"})
     data.renumber([2, 0, 1])
     assert data == marked({2: "a", 1: "c"})
-    data.let_go([2])
-    assert data == marked({1: "c"})
 
 
 def test_what_a_piece_brings_is_numbered_as_its_nodes() -> None:
@@ -128,7 +148,9 @@ def test_what_people_are_told_of_features() -> None:
 
 @pytest.mark.parametrize("name", [name for name, records in TOLD.items() if records])
 def test_every_record_that_a_feature_traces_is_taken(name: str) -> None:
-    assert {*part(name, "shown").RECORDS} == {*TOLD[name]}
+    shown = part(name, "shown")
+    lines = [one.name for one in getattr(shown, "LINES", ())]
+    assert {*shown.RECORDS, *lines} == {*TOLD[name]}
 
 
 def test_what_is_done_outside_of_the_engine() -> None:

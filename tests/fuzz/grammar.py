@@ -6,11 +6,11 @@ from collections.abc import Callable
 from random import Random
 
 from condor_pydagman.features import FEATURE_OF
+from condor_pydagman.features.common import rows
+from condor_pydagman.features.common.expression_text import Expression
+from condor_pydagman.features.common.rows import Part, row_of
 from condor_pydagman.features.run_if.commands import Condition
-from condor_pydagman.language import rows
-from condor_pydagman.language.expression_text import Expression
 from condor_pydagman.language.lexer import file_word, node_word
-from condor_pydagman.language.rows import Part, row_of
 from tests.examples import EXAMPLES, IN_NO_DAG_FILE
 from tests.fuzz.sample import Sample, as_read, random_options
 

@@ -145,7 +145,6 @@ CHANGES: dict[str, list[Change]] = {
         _reason("try4", "ENOUGH CATEGORY search 2", "enough"),
         _reason("try5", "ENOUGH CATEGORY search 2", "enough"),
         _reason("N", "RUN_IF is false: Parents.P.size is 150", "removed"),
-        _reason("t2", "ENOUGH PARENTS Z 1", "removed_with_more"),
         _reason(
             "C",
             "its PRE script returned the value of PRE_SKIP",
@@ -154,7 +153,15 @@ CHANGES: dict[str, list[Change]] = {
         ),
         _reason("S", "skip by nobody", "steered"),
         _reason("D", "done by nobody", "steered"),
+        # The program of a FEEDER is told how many nodes it may add.
+        Change(
+            "865ecb87",
+            r'(\["PYDAGMAN_FED_COUNT", "4"\], )',
+            r'\1["PYDAGMAN_ROOM_COUNT", "1999996"], ',
+            "fed",
+        ),
     ],
+    "865ecb87": [],
 }
 
 

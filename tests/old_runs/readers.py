@@ -49,10 +49,10 @@ from condor_pydagman.features.sites import helper as site_helper
 from condor_pydagman.features.sites.adapters import claims_directory as claims
 from condor_pydagman.monitor import notifier
 from condor_pydagman.names import logged_name
+from condor_pydagman.placement.rules.allocation_rules import read_ledger
+from condor_pydagman.placement.rules.journal_text import read_done
+from condor_pydagman.placement.rules.turn_rules import read_ticket_name
 from condor_pydagman.records import own_ad, own_events, rescue
-from condor_pydagman.transfer.rules.allocation_rules import read_ledger
-from condor_pydagman.transfer.rules.journal_text import read_done
-from condor_pydagman.transfer.rules.turn_rules import read_ticket_name
 from condor_pydagman.vocabulary import (
     ALL_PROCS,
     PROVISIONER_READY,
@@ -521,7 +521,7 @@ def _dag_told(report: Report) -> dict[str, Any]:
             assert one.value == len(told["enough"])
         elif one.metric == "nodes_not_needed":
             told["not_needed"] = one.value
-        else:
+        elif one.value != "":  # else it is for clients alone
             told[f"shown {one.field or one.metric}"] = one.value
     return told
 

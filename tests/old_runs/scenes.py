@@ -1,4 +1,4 @@
-"""The DAGs that are played to be cut off, and how far each of them is let go.
+"""The DAGs that are played to be cut off, and how far each of them is played.
 
 Together their nodes logs have every journal record. A job goes on as long as there is a file
 `hold.NODE`, so whatever is cut off stands still.
@@ -430,13 +430,12 @@ test "$1" -lt 5 || exit 9
 
 @scene
 def feeder(p: Play) -> None:
-    """A FEEDER adds nodes, those done leave the DAG; then it fails."""
+    """A FEEDER adds nodes; then it fails."""
     p.program("feed.sh", _FEED)
-    p.write("t.config", "PYDAGMAN_KEPT_GROWN_NODES = 2\n")
     p.hold("n7", "n8")
-    p.submit("CONFIG t.config\nFEEDER BELOW 3 RETRIES 0 PROGRAM feed.sh $FEEDING\nJOB K job.sub\n")
+    p.submit("FEEDER BELOW 3 RETRIES 0 PROGRAM feed.sh $FEEDING\nJOB K job.sub\n")
     p.runs("n7 0", "n8 0")
-    p.logged("FEEDER_FAILED", "LET_GO")
+    p.logged("FEEDER_FAILED")
     p.cut()
 
 
@@ -779,8 +778,7 @@ def removed_with_more(p: Play) -> None:
     p.program("feed.sh", _FEED)
     p.write(
         "t.config",
-        f"PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {p.work}/claims\n"
-        "PYDAGMAN_KEPT_GROWN_NODES = 2\n",
+        f"PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {p.work}/claims\n",
     )
     p.write("sites/east.ad", 'Name = "east-old"\nMaxMatches = 9\nEast = true\n')
     p.run("condor_pydagman", "sites", "monitor", str(p.work / "sites"), "--once")
@@ -804,7 +802,7 @@ PARENT W CHILD t2 Z
 ENOUGH PARENTS Z 1
 """)
     p.runs("A2 0", "W 0", "n5 0", "n6 0")
-    p.logged('"ENOUGH"', "LET_GO")
+    p.logged('"ENOUGH"')
     p.steer("rerun", "D")
     p.until(lambda: re.search("^D ", p.text("ran"), re.M), "D runs anew")
     p.run("condor_rm", str(p.cluster))

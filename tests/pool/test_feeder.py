@@ -8,7 +8,7 @@ import pytest
 
 from condor_pydagman.pool import processes
 from tests.pool import dags
-from tests.pool.scenes import FIRST, STATUS, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Played, Scene, Stage
 from tests.pool.test_steering import steer
 
 pytestmark = pytest.mark.pool
@@ -76,48 +76,37 @@ def a_rescue_dag_goes_on_with_the_next_feeding(s: Scene) -> None:
     assert s.text("fed").splitlines()[-1] == "feeding 3 of 4"
 
 
-FEW = "#== few.config\nPYDAGMAN_KEPT_GROWN_NODES = 2\n"
+PARTS = """\
+SUBDAG EXTERNAL part1 part1.dag
+SUBDAG EXTERNAL part2 part2.dag
+PARENT part1 CHILD part2
+#== part1.dag
+CONFIG few.config
+FEEDER BELOW 2 PROGRAM feed.sh 0 $FED_COUNT $ROOM_COUNT
+#== part2.dag
+FEEDER BELOW 2 AT-MOST 3 PROGRAM feed.sh 3 $FED_COUNT $ROOM_COUNT
+#== few.config
+PYDAGMAN_MAX_GROWN_NODES = 3
+#== feed.sh
+#!/bin/sh
+first=$(($1 + $2))
+last=$((first + ($3 < 2 ? $3 : 2)))
+sed -n "$((first + 1)),${last}p" work | while read name; do
+    echo "JOB $name job.sub"
+done
+test "$last" -lt "$(wc -l < work)" || exit 3
+#== work
+"""
 
 
 @STAGE.scene
-def what_is_done_is_let_go(s: Scene) -> None:
-    lines = [f"n{number:02} {'told' if number == 7 else 'job'}.sub" for number in range(1, 13)]
-    dag = "CONFIG few.config\nFEEDER BELOW 1 PROGRAM feed.sh $FEEDING\n"
-    s.submit(dag + STATUS + work(*lines) + FEW)
-    s.ran("n08 0")
-    s.kill()
-    s.says("done with RECOVERY mode")
-    s.touch("go.n07")
+def another_dag_goes_on_where_a_full_one_has_ended(s: Scene) -> None:
+    s.submit(PARTS + "".join(f"n{number}\n" for number in range(1, 6)))
     assert s.ends() == 0
-    assert dags.runs(s.work) == {f"n{number:02} 0": 1 for number in range(1, 13)}
-    s.says(r"2 nodes done and removed from memory, \d kept")
-    assert json.loads(s.text("t.dag.metrics"))["nodes_succeeded"] == 12
-    ads = s.text("t.status")
-    assert "NodesTotal = 12;" in ads
-    assert "NodesDone = 12;" in ads
-    assert 2 <= ads.count('Type = "NodeStatus"') <= 6
-    for command in ("explain", "report", "events", "watch --once"):
-        s.run("condor_pydagman", *command.split(), "t.dag")
-    grown = s.run("condor_pydagman", "flatten", "--grown", "t.dag")
-    assert 2 <= grown.count("JOB n") <= 6
-
-
-@STAGE.scene
-def a_rescue_dag_remembers_what_was_let_go(s: Scene) -> None:
-    lines = [f"n{number} job.sub" for number in range(1, 11)]
-    late = LATE.replace("$1 = 3", "$1 = 4")
-    dag = "CONFIG few.config\nFEEDER BELOW 1 RETRIES 0 PROGRAM feed.sh $FEEDING\n"
-    s.submit(dag + work(*lines) + late + FEW)
-    assert s.ends() == 1
-    rescue = s.text("t.dag.rescue001")
-    assert "LET_GO " in rescue
-    assert rescue.count("GROWN ") < 3
-    assert "# Total number of Nodes: 6\n# Nodes premarked DONE: 6\n" in rescue
-    (s.work / "feed.sh").write_text(s.text("feed.sh").replace("test $1 = 4 &&", "false &&"))
-    s.submit_again()
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {f"n{number} 0": 1 for number in range(1, 11)}
-    assert json.loads(s.text("t.dag.metrics"))["nodes_succeeded"] == 10
+    assert dags.runs(s.work) == {f"n{number} 0": 1 for number in range(1, 6)}
+    told = s.text("part1.dag.dagman.out")
+    assert "The FEEDER ends: the DAG has PYDAGMAN_MAX_GROWN_NODES nodes" in told
+    assert [s.text(f"part{part}.dag.grown").count("PIECE ") for part in (1, 2)] == [2, 1]
 
 
 # In place of the program above: its third run fails.

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.transfer.plugin_way import PluginWay
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
+from condor_pydagman.placement.plugin_way import PluginWay
+from condor_pydagman.placement.way import Outcome, Progress, Surroundings
 from tests.pool.access_point import AccessPoint
 
 pytestmark = pytest.mark.pool

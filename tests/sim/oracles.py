@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs, rerun
+from condor_pydagman.engine import inputs, lifecycle
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
@@ -63,7 +63,6 @@ from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.state import RunState
-    from tests.sim.parts import Part
     from tests.sim.process import Process
     from tests.sim.world import World
 
@@ -149,7 +148,7 @@ class Oracles:
         for part in self._world.parts:
             part.input_done(process, an_input)
         if process.idle and process.engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
-            counts_agree(process.engine, self._world.parts)
+            counts_agree(process.engine)
             self._procs_agree(process.engine.report())
             if self._world.rng.random() * REPLAY_EVERY < 1:
                 replay_agrees(process.engine, self._world)
@@ -279,7 +278,7 @@ class Oracles:
         apply_progress(fresh, text, "t.dag.rescue", given=self._world.given(fresh))
         parts = self._world.parts
         dag, states = process.dag, process.engine.run.nodes.states
-        ordinary = [n for n, _ in dag.named() if dag.kinds[n] in ORDINARY_KINDS]
+        ordinary = [n for n in range(len(dag)) if dag.kinds[n] in ORDINARY_KINDS]
         done = {dag.names[n] for n in ordinary if states[n] == State.DONE}
         failed = (n for n in ordinary if states[n] == State.FAILED)
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
@@ -431,17 +430,16 @@ def _in_categories(cluster: Cluster) -> Collection[str]:
 
 def marked(dag: Dag) -> set[str]:
     """Names of the nodes that the DAG or its rescue file marks DONE."""
-    return {name for node, name in dag.named() if dag.flags[node] & DONE}
+    return {name for node, name in enumerate(dag.names) if dag.flags[node] & DONE}
 
 
-def counts_agree(engine: Engine, parts: Iterable[Part]) -> None:
+def counts_agree(engine: Engine) -> None:
     """O9 for nodes: SERVICE nodes are in no count."""
     report, kinds = engine.report(), engine.run.dag.kinds
     nodes = [node for node in engine.node_reports() if kinds[node.node] != NodeKind.SERVICE]
     counts = Counter(node.status for node in nodes)
-    gone = sum(part.gone(engine.run.dag) for part in parts)
     want = (
-        counts[NodeStatus.DONE] + gone,
+        counts[NodeStatus.DONE],
         counts[NodeStatus.PRERUN],
         counts[NodeStatus.SUBMITTED],
         counts[NodeStatus.POSTRUN],
@@ -451,9 +449,7 @@ def counts_agree(engine: Engine, parts: Iterable[Part]) -> None:
         counts[NodeStatus.FUTILE],
     )
     have = report[1:9]
-    require(
-        want == have and report.total == len(nodes) + gone, f"O9: counts {want}, reported {have}"
-    )
+    require(want == have and report.total == len(nodes), f"O9: counts {want}, reported {have}")
 
 
 # What may have begun, as no log shows, when the delay before a retry was over.
@@ -472,9 +468,9 @@ def replay_agrees(live: Engine, world: World) -> None:
     other.handle(inputs.Begin(True), live.run.now)
     for event in log:
         other.handle(event, live.run.now)
-    rerun.settle(other.run)  # as at the end of a recovery
+    lifecycle.settle(other.run)  # as at the end of a recovery
     require(live.run.dag.names == other.run.dag.names, "O7: not the same nodes")
-    for node, name in live.run.dag.named():
+    for node, name in enumerate(live.run.dag.names):
         want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])
         if live.run.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
             continue  # the log does not show what came just before the record that FINAL begins
@@ -514,7 +510,7 @@ def follower_agrees(restarted: Engine, world: World) -> None:
     """O49: who follows the log sees what a DAGMan would have that is started again now."""
     follower = world.follower.caught_up()
     require(restarted.run.dag.names == follower.run.dag.names, "O49: not the same nodes")
-    for node, name in restarted.run.dag.named():
+    for node, name in enumerate(restarted.run.dag.names):
         want, have = (State(one.run.nodes.states[node]) for one in (restarted, follower))
         require(want is have, f"O49: {name} is {want.name}, followed {have.name}")
         marks = restarted.run.nodes.marks[node], follower.run.nodes.marks[node]

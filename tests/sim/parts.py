@@ -245,10 +245,6 @@ class Part:
         """O7, O8: nodes that are to be started, but have not been: a replay does so at once."""
         return ()
 
-    def gone(self, dag: Dag) -> int:
-        """O9: how many nodes count as done and are in the DAG no more."""
-        return 0
-
     def blurs(self, dag: Dag) -> bool:
         """O8: whether what nodes have done may count no more by rules that the truth does not know:
         then the engine is believed which of them a rescue DAG decides anew."""

@@ -168,7 +168,7 @@ def _dag(rng: Random, more: int) -> Dag:
 def _mark_done(dag: Dag, rng: Random) -> None:
     """Mark nodes DONE, wherever they stand: behind nodes that fail as well."""
     share = rng.choice((0.0, 0.0, 0.1, 0.3))
-    for node, _ in dag.named():
+    for node in range(len(dag)):
         if dag.kinds[node] in ORDINARY_KINDS and rng.random() < share:
             dag.flags[node] |= DONE | USER_DONE
 

@@ -27,8 +27,8 @@ from pathlib import Path
 from random import Random
 
 from condor_pydagman.adapters.shared_directory import OPEN, SharedDirectory
+from condor_pydagman.placement.rules.allocation_rules import read_ledger
 from condor_pydagman.pool import Pool, processes
-from condor_pydagman.transfer.rules.allocation_rules import read_ledger
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in
 from tests.pool.waiting import end_of

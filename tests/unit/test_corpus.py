@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.cli import dag_checker
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, NOOP, Dag
@@ -285,6 +284,8 @@ def test_cases_mean_what_they_mean_to_stock(topic: str) -> None:
 
 def checked(case: Case, *more: str) -> tuple[int, str]:
     """Exit code and output of our checker in the present directory."""
+    from condor_pydagman.cli import dag_checker  # the core has none (tests/core)
+
     output = io.StringIO()
     options = [option for option in case.options if option == "-UseDagDir"]
     with redirect_stdout(output), redirect_stderr(output):

@@ -27,7 +27,7 @@ TOPICS = {
         ("api.dag_history", "follow.dag_events", "follow.run_model"),
     ),
     "files": ("Rescue and status files", ("api.rescue_files", "api.status_files")),
-    "data": ("Move data", ("api.data_placement",)),
+    "data": ("Move data", ("placement.api",)),
     "errors": ("Exceptions", ("errors",)),
 }  # fmt: skip
 HEAD = """\

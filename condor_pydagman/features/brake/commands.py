@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import OF_THE_WHOLE, Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
-from condor_pydagman.language import rows
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.language.lines import Context
 from condor_pydagman.named_tuple import NamedTuple
@@ -100,8 +100,7 @@ def members(dag: Dag, brake: Brake) -> int:
     if brake.category:
         pairs = dag.categories.items()
         return sum(name == brake.category and kinds[n] in ORDINARY_KINDS for n, name in pairs)
-    gone = dag.gone - len(dag.free)
-    return sum(kinds.count(kind) for kind in ORDINARY_KINDS) + gone
+    return sum(kinds.count(kind) for kind in ORDINARY_KINDS)
 
 
 def limit(brake: Brake, nodes: int) -> float:

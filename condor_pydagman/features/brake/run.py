@@ -109,10 +109,6 @@ class BrakeCount:
         self._nodes.setdefault(key, Counter())[node] += 1
         return self._ended((node, key)) if self._brake.last else self._look_at((key,))
 
-    def has(self, node: int) -> bool:
-        """Whether a failure of the node counts, or a job that was held."""
-        return any(node in nodes for nodes in self._nodes.values())
-
     def succeeded(self) -> Exceeded | None:
         """A run ended well: what failed before may be too much of the last ones now."""
         return self._ended(None) if self._brake.last else None
@@ -252,10 +248,6 @@ class Brakes(Feature):
     def _note(self, number: int, node: int, exceeded: Exceeded | None) -> None:
         if exceeded is not None:
             self.due[number] = node, why(self.brakes[number], exceeded, self.run.dag.names)
-
-    def may_leave(self, node: int) -> bool:
-        """No failure of it counts."""
-        return not any(count.has(node) for count in self._counts)
 
     def grown(self, _growth: Growth, _children: Sequence[int]) -> None:
         """A share is of more nodes."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.graph import node_sets
+from condor_pydagman.features.common import node_sets, rows
+from condor_pydagman.features.common.node_sets import NodeSet, UsesOfDag
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import NodeSet, UsesOfDag
-from condor_pydagman.language import rows
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 

@@ -1,4 +1,4 @@
-"""Nodes of a run that may run behind others in one bundle, by lines with CHAINS."""
+"""Followers: nodes that may run behind their parents in one bundle, by lines with CHAINS."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Known(Protocol):
 
 
 class Followers:
-    """Which nodes may run behind others, and of which kinds they are."""
+    """The followers of a run and their kinds."""
 
     def __init__(self, run: RunState, waiting: Known) -> None:
         self.run, self._waiting = run, waiting
@@ -46,7 +46,7 @@ class Followers:
         self._asked: set[int] = set()  # of which kind they are
 
     def to_look_at(self, heads: Iterable[int]) -> list[int]:
-        """Nodes that may run behind these, and of which it is not known of which kind they are."""
+        """Possible followers of these nodes whose kinds are not known yet."""
         line_of, kinds = self._waiting.line_of, self._waiting.kinds
         todo = [node for node in heads if line_of[node].chains]
         below: dict[int, None] = {}
@@ -77,14 +77,14 @@ class Followers:
         self._asked.discard(node)
 
     def seen(self, node: int, kind: str) -> None:
-        """It is known of which kind a node is that may run behind others; '': of none."""
+        """Note the kind of a follower; '' if it can't be bundled."""
         if node in self._asked:
             self._asked.discard(node)
             if kind:
                 self._waiting.kinds[node] = kind
 
     def with_heads(self, key: Key, room: Room, heads: Iterable[int]) -> list[int]:
-        """Nodes that are ready, and those that run behind them, in an order in which they can."""
+        """The ready nodes `heads` and their followers, in an order in which they can run."""
         run, states = self.run, self.run.nodes.states
         if room.task_s > LONG_S:
             return list(heads)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.features.bundle.adapters import collected, look, outlook, prepared, slots
 from condor_pydagman.features.bundle.adapters.collected import CollectOrder
@@ -158,10 +159,12 @@ class BundleHelper(Helper):
         return SlotsSeen(slots.known_slots())
 
 
-def foresee(dag: Dag, ahead: Ahead) -> None:
-    """-DryRun: say which nodes would go together, and why others would not."""
-    for line in outlook.told(outlook.outlook(dag, ahead.config.max_bundle_size)):
-        ahead.out.say(line)
+def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
+    """Which nodes would go together, and why others would not."""
+    found = outlook.outlook(dag, ahead.config.max_bundle_size)
+    lines = list(outlook.told(found))
+    fields = {"bundles": outlook.as_json(found)}
+    return Foreseen(lines, fields, several_in="bundles" * outlook.packs(found))
 
 
 def open_helper(helpers: Helpers) -> BundleHelper:

@@ -84,14 +84,13 @@ class Collected(NamedTuple):
     to be written by one write; how many seconds each has taken; or why that can't be told now.
 
     Of a bundle whose job runs, the record says which nodes it does not run any more; there are no
-    events if there is nothing new, and none are to be expected if it is not `is_live`.
+    events if there is nothing new.
     """
 
     number: int
     events: str
     took: Sequence[float] = ()
     why: str = ""
-    is_live: bool = True
     # how many of its nodes have ended whose files come home with the job; 0: that is as it was
     not_home: int = 0
 

@@ -28,7 +28,7 @@ class Bundle:
 
     __slots__ = (
         *("again_at", "asked", "begun", "behind", "cluster", "ended", "ended_at", "given_up"),
-        *("held", "hold", "inside", "is_live", "kind", "members", "missing", "not_home"),
+        *("held", "hold", "inside", "kind", "members", "missing", "not_home"),
         *("number", "parallel", "placed", "removed", "runs", "text", "unknown", "unplaced"),
         "worked_s",
     )
@@ -56,9 +56,6 @@ class Bundle:
         self.again_at = 0.0  # when its results are to be brought home again, which failed
         self.placed: set[int] = set()  # nodes that have places in their category
         self.unplaced: deque[int] = deque()  # nodes that get one next, or have left
-        # whether what its nodes have come to may be known while its job runs: not of one that an
-        # earlier version has made for a run with file transfer
-        self.is_live = True
         self.not_home = 0  # how many of its nodes have ended whose files come home with the job
         self.worked_s = 0.0  # seconds that those of its nodes took of which that was known then
         # the description of its job, which is submitted when a record has been read back
@@ -71,7 +68,7 @@ class Bundle:
 
 
 def number_of(node: str) -> int:
-    """The number of the bundle whose job has that name of a node; 0 if it is none's."""
+    """The number of the bundle whose job has this node name; 0 if no bundle's job has."""
     digits = node[len(NAME) :] if node.startswith(NAME) else ""
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
 

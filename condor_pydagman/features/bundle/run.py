@@ -365,7 +365,7 @@ class Bundles(Feature):
                 self._collect(bundle)
         for bundle in [one for one in self.jobs.stopped.values() if not one.asked]:
             del self.jobs.stopped[bundle.number]
-            if bundle.is_live and not (bundle.ended or bundle.given_up):
+            if not (bundle.ended or bundle.given_up):
                 self._collect(bundle)
         if self._live_at <= self.run.now:
             self._look_at_running()
@@ -379,7 +379,7 @@ class Bundles(Feature):
 
     def _look_at_running(self) -> None:
         """Learn what nodes have come to whose bundle has not ended."""
-        live = [one for one in self.jobs.running.values() if one.is_live]
+        live = list(self.jobs.running.values())
         if not live:
             return
         self._live_at = self.run.now + LIVE_S * max(1.0, len(live) / LIVE_BUNDLES)
@@ -413,9 +413,7 @@ class Bundles(Feature):
         late to wait for that."""
         if bundle.ended:
             return bundle.cluster > 0
-        return (
-            late and bundle.cluster > 0 and bundle.is_live and bundle.number not in self._read_late
-        )
+        return late and bundle.cluster > 0 and bundle.number not in self._read_late
 
     def _end_removes_jobs(self) -> bool:
         run = self.run
@@ -452,7 +450,6 @@ class Bundles(Feature):
         run, bundle = self.run, self.bundles.get(answer.number)
         if bundle is None:
             return
-        bundle.is_live = answer.is_live
         if answer.why:
             run.say(f"Bundle {bundle.number}: {answer.why}; trying again", 0)
             bundle.asked, bundle.again_at = False, run.now + AGAIN_S
@@ -590,11 +587,6 @@ class Bundles(Feature):
         self.waiting.grow(growth.nodes)
         for node in children:
             self.waiting.forget_kind(node)
-
-    def node_left(self, node: int) -> None:
-        """Nothing is known of the node any more."""
-        self.begins_anew(node, Anew.RUN)
-        self.waiting.forget(node)
 
     def obstacle_to_steer(self, node: int) -> str:
         """It can't be told apart from the others of its bundle while that is in the queue, nor may

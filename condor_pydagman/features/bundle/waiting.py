@@ -134,11 +134,6 @@ class Waiting:
         for node in [one for one, of in self.kinds.items() if of == kind]:
             del self.kinds[node]
 
-    def forget(self, node: int) -> None:
-        """Nothing is known of the node any more."""
-        self.forget_kind(node)
-        self.line_of.pop(node, None)
-
     def forget_kind(self, node: int) -> None:
         """Something else may keep the node from others."""
         self.kinds.pop(node, None)
@@ -147,7 +142,7 @@ class Waiting:
     # Their kinds.
 
     def look(self) -> None:
-        """Find out of which kinds nodes are whose turn has come; of many at a time."""
+        """Ask for the kinds of nodes whose turn has come, many at a time."""
         if self.looked_at or not self.unseen:
             return
         some = iter(self.unseen.pop, None)

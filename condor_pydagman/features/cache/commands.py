@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from condor_pydagman.features.common import rows
+from condor_pydagman.features.common.file_macros import checked_file
+from condor_pydagman.features.common.inside import check_inside
 from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import ALL_NODES, Building, fail
-from condor_pydagman.graph.inside import check_inside
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.language import rows
-from condor_pydagman.language.file_macros import checked_file
 from condor_pydagman.language.lexer import Words
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind

@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from condor_pydagman.features.cache.commands import cached_of
+from condor_pydagman.features.common.file_macros import expanded, known_macros
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language.file_macros import expanded, known_macros
 from condor_pydagman.named_tuple import NamedTuple
 
 Facts = dict[str, str]

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
 from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.features.cache.adapters import outlook
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, look_up, new_result, outputs_of
@@ -236,11 +237,10 @@ class _LateResults(Mapping[str, str]):
         return len(self._all)
 
 
-def foresee(dag: Dag, ahead: Ahead) -> None:
-    """-DryRun: say which nodes would run, and why; others are taken for done."""
+def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
+    """Which nodes would run, and why; others are taken for done."""
     found = outlook.outlook(dag, ahead.paths.cache)
-    for line in outlook.told(dag, found):
-        ahead.out.say(line)
     for node, why in found.items():
         if not why:
             dag.flags[node] |= DONE
+    return Foreseen(list(outlook.told(dag, found)), {}, found)

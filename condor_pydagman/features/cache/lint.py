@@ -17,5 +17,5 @@ def check(dag: Dag, findings: Findings) -> None:
 
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
     """Tell which nodes would run."""
-    for line in world.cache_outlook(dag, dag.files[0]) if cached_of(dag) else ():
+    for line in world.outlook("cache", dag) if cached_of(dag) else ():
         findings.add("DAG413", line, place=dag.files[0])

@@ -339,15 +339,6 @@ class Cache(Feature):
         """Nodes may have other parents."""
         self._sums.forget()
 
-    def may_leave(self, node: int) -> bool:
-        """Whether nothing about the node is still being kept."""
-        return node not in self.keeping
-
-    def node_left(self, node: int) -> None:
-        """Nothing is known of the node any more."""
-        self.begins_anew(node, Anew.RUN)
-        self.keeping.discard(node)
-
     # What others see.
 
     def details(self, node: int) -> str:

@@ -18,10 +18,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from condor_pydagman.errors import UsageError
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, advice, fail
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag, FeatureData
-from condor_pydagman.language import rows
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.lines import normal
 from condor_pydagman.named_tuple import NamedTuple
@@ -69,6 +69,11 @@ class ChoicesOfDag(FeatureData):
     def rescue_lines(self) -> Iterator[Choose]:
         """As of `FeatureData`."""
         return iter(self.choices)
+
+    @property
+    def why_left_out(self) -> str:
+        """As of `FeatureData`."""
+        return f"CHOOSE {'; '.join(map(str, self.choices))}" if self.choices else ""
 
 
 def choices_of(dag: Dag) -> list[Choose]:

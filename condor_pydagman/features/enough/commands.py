@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from condor_pydagman.features.common import rows
+from condor_pydagman.features.common.rows import row_of
 from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, OF_THE_WHOLE, Applied, unchanged
 from condor_pydagman.graph.building import Building, fail
@@ -16,8 +18,6 @@ from condor_pydagman.graph.joins import joins, parents_of
 from condor_pydagman.graph.model import AT_ONCE, DONE, Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.language import rows
-from condor_pydagman.language.rows import row_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
@@ -73,6 +73,7 @@ class EnoughsOfDag(FeatureData):
     """The ENOUGH lines of a DAG."""
 
     by_node = ("enough_of", "not_needed")
+    not_run = "not_needed"
     place = 2
 
     def __init__(self) -> None:

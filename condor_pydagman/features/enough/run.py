@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, rerun
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Jobs
@@ -35,6 +35,7 @@ from condor_pydagman.engine.node_states import (
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.common import rerun
 from condor_pydagman.features.enough.commands import REMOVE, EnoughsOfDag, words
 from condor_pydagman.features.enough.counts import EARLIER, FOLLOWS, EnoughCounts
 from condor_pydagman.graph.grow import Growth
@@ -356,10 +357,6 @@ class Enough(Feature):
                 if number in self.reached:
                     self._give_up(number, (node,))
                     break
-
-    def is_needed(self, node: int) -> bool:
-        """Whether a line is about it."""
-        return node in self.counts.of or node in self._of_dag.enough_of
 
     # What others see.
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.language import rows
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 
 # Macros of a FEEDER's arguments, as those of scripts.
 FEEDER_MACROS = frozenset(
     (
-        *("FEEDING", "FED_COUNT", "OPEN_COUNT", "NODE_COUNT", "DONE_COUNT", "QUEUED_COUNT"),
-        *("FAILED_COUNT", "FUTILE_COUNT", "DAG_STATUS", "DAGID"),
+        *("FEEDING", "FED_COUNT", "ROOM_COUNT", "OPEN_COUNT", "NODE_COUNT", "DONE_COUNT"),
+        *("QUEUED_COUNT", "FAILED_COUNT", "FUTILE_COUNT", "DAG_STATUS", "DAGID"),
     )
 )
 

@@ -11,13 +11,12 @@ class Progress:
     """What a FEEDER has given."""
 
     def __init__(self, dag: Dag) -> None:
-        feeder, growth = feeder_of(dag), growth_of(dag)
+        feeder = feeder_of(dag)
         assert feeder is not None
         self._most = feeder.at_most
-        self.fed = growth.let_go_of.fed  # how many feedings are in force
-        self.nodes = growth.let_go_of.fed_nodes  # how many nodes these have brought
-        self.ended = growth.let_go_of.last  # the program has said that there is no more
-        for piece in growth.pieces:
+        self.fed = self.nodes = 0  # how many feedings are in force
+        self.ended = False  # the program has said that there is no more
+        for piece in growth_of(dag).pieces:
             self.take(piece)
 
     def take(self, piece: GrownPiece) -> None:

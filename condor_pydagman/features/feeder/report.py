@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from condor_pydagman.named_tuple import NamedTuple
 
 ATTRIBUTE = "PYDAGMAN_Feeder"  # of DAGMan's job ad, which shows it
@@ -34,6 +37,13 @@ def has_failed_last(text: str) -> bool:
 def adds_no_more(text: str) -> bool:
     """Whether the FEEDER is done, or has failed for good, by such a text."""
     return text.startswith(("ended", "failed"))
+
+
+def info_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """What `condor_pydagman steer info` says of it, by DAGMan's answer."""
+    told = answer.get("feeder")
+    if told:
+        yield "feeder: " + feeder_text(*map(told.get, ("state", "feedings", "nodes", "error")))
 
 
 def feeder_text(state: str, feedings: int, nodes: int | None = None, error: str = "") -> str:

@@ -52,6 +52,7 @@ FIRST_PAUSE_S = 10.0  # before the program is run again that has failed, or had 
 MAX_PAUSE_S = 600.0  # after failures
 MAX_EMPTY_PAUSE_S = 60.0  # after runs that had nothing to add
 MAX_REASON = 300  # characters of why it has failed, that are kept
+MAX_NODES = 2**31 - 1  # that a DAG can have
 VARIABLE = "PYDAGMAN_"  # before the names of macros, in the environment of the program
 
 
@@ -80,20 +81,32 @@ class Feeding(Feature):
     def may_add(self) -> bool:
         """Whether it may add more: the DAG does not end before it has ended."""
         is_run = not self.run.is_rehearsal
-        return is_run and not (self.failed or self.progress.is_over)
+        return is_run and not (self.failed or self.is_over)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it adds nothing more: it has said so, or there is no room."""
+        return self.progress.is_over or self.room == 0
 
     @property
     def room(self) -> int | None:
-        """How many nodes it may still add; None if there is no limit, or it is not run."""
-        return self.progress.room if not self.run.is_rehearsal else None
+        """How many nodes it may still add, by its AT-MOST and PYDAGMAN_MAX_GROWN_NODES; None if
+        neither sets a limit, or it is not run."""
+        if self.run.is_rehearsal:
+            return None
+        limits = [] if self.progress.room is None else [self.progress.room]
+        if self.run.config.max_grown_nodes:
+            limits.append(max(0, self.run.config.max_grown_nodes - len(self.run.dag)))
+        return min(limits, default=None)
 
     def obstacle(self, piece: Piece) -> str:
         """Why what it gives is too much; '' if it is not."""
-        if self.room is None or piece.size <= self.room:
+        room = self.progress.room
+        if room is None or piece.size <= room:
             return ""
         return (
-            f"it has {piece.size:,} nodes, and the FEEDER may add {self.room:,} more: AT-MOST"
-            f" {self.progress.nodes + self.room:,}"
+            f"it has {piece.size:,} nodes, and the FEEDER may add {room:,} more: AT-MOST"
+            f" {self.feeder.at_most:,}"
         )
 
     # When it is run.
@@ -129,6 +142,7 @@ class Feeding(Feature):
         return {
             "FEEDING": str(self.progress.fed + 1),
             "FED_COUNT": str(self.progress.nodes),
+            "ROOM_COUNT": str(MAX_NODES if self.room is None else self.room),
             "OPEN_COUNT": str(run.open_nodes),
             "NODE_COUNT": str(run.nodes.total),
             "DONE_COUNT": str(counts[State.DONE]),
@@ -200,7 +214,7 @@ class Feeding(Feature):
     def on_failed(self, _node: int, event: LogEvent) -> None:
         """It is asked no more."""
         self.run.written.clear(FEEDER_FAILED)
-        if self.may_add:
+        if not (self.failed or self.progress.is_over):
             self.failed = event.text
             self.run.say(
                 "ERROR: the FEEDER is run no more; the DAG goes on with the nodes that it has", 0
@@ -212,6 +226,8 @@ class Feeding(Feature):
         self.progress.take(piece)
         if piece.feeding is not None and piece.size:
             self._empty = 0
+        if self.room == 0 and not self.progress.is_over:
+            self.run.say("The FEEDER ends: the DAG has PYDAGMAN_MAX_GROWN_NODES nodes")
 
     # The end of the DAG.
 
@@ -237,7 +253,7 @@ class Feeding(Feature):
         if self.run.is_rehearsal:
             return None
         state = "runs" if self.asked else "waits"
-        if self.progress.is_over:
+        if self.is_over:
             state = "ended"
         elif self.failed:
             state = "failed"

@@ -103,7 +103,7 @@ EVENTS: Events = {
 
 def overview_lines(seen: Overview) -> Iterator[Flow]:
     """How it does; that it has failed is a notice."""
-    how = seen.of_features["feeder"]
+    how = seen.of_features.get("feeder", "")
     if how and not how.startswith("failed"):
         yield flow(f"feeder: {how}", "")
 

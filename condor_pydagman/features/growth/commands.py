@@ -1,31 +1,29 @@
-"""What lets a DAG grow, EXTEND and SCATTER; and what has been added to it, or let go of since."""
+"""What lets a DAG grow, EXTEND and SCATTER; and what has been added to it."""
 
 from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any, Union
 
-from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
+from condor_pydagman.features.common import rows
+from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.language import rows
 from condor_pydagman.language.commands import Command
-from condor_pydagman.language.lexer import LineError, Words, node_word
+from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.language.lines import Context
-from condor_pydagman.language.parser import CommandReader, Reading
 from condor_pydagman.language.submit_file import why_lost
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import LAST, NO_NODE, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 
 _ITEM = "item|number|[1-9][0-9]?"
 PLACE = re.compile(rf"\{{({_ITEM})\}}")  # in patterns of SCATTER
 
-_NO_NODE = "ALL_NODES"  # which no node can be called; ends a line that could not end with a name
 _NO_NAME = re.compile(r"[\s\"'\\]")  # what names of added nodes can't hold, nor a +
 _BRACES = re.compile(r"\{[A-Za-z_]\w*\}")
 _WRONG_PLACE = re.compile(
@@ -158,23 +156,8 @@ def _check_words(scatter: Scatter, words: Words, context: Context) -> None:
         _refuse_many_words(scatter.pattern, value, words, column)
 
 
-class _Adders(rows.Names):
-    """Names of nodes, which may end with what joins lines, or is cut off their ends."""
-
-    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
-        names = super().read(words, key)
-        return names[:-1] if names[-1] == _NO_NODE else names
-
-    def write(self, value: tuple[str, ...]) -> str:
-        names = list(map(node_word, value))
-        if names[-1][-1] in "\\\v\f":
-            names.append(_NO_NODE)
-        return " ".join(names)
-
-
 _prefix: Any = _Prefix
 _pairs: Any = _Pairs
-_adders: Any = _Adders
 _PREFIX = rows.option("PREFIX", _prefix("text", "<prefix>"), None, rows.LAST_COUNTS)
 
 
@@ -259,38 +242,9 @@ class GrownLine(NamedTuple):
     digest: str = rows.name("digest of the piece")
 
 
-@rows.Row(
-    "LET_GO",
-    "How much of that is done and has been let go; only in a rescue file.",
-    after="GROWN",
-    in_rescue=True,
-)
-class LetGo(NamedTuple):
-    """LET_GO: what has been let go of that was added to the DAG while it ran: pieces, all nodes of
-    which were done.
-
-    Attributes:
-        number: the highest number of such a piece; 0 if there is none.
-        nodes: how many nodes they had.
-        fed: the highest number of a feeding among them.
-        fed_nodes: how many of the nodes the FEEDER had given.
-        last: the FEEDER has said with one of them that there is no more.
-        adders: nodes that are in the DAG and have added one of them.
-    """
-
-    line: int
-    number: int = rows.number("number of a piece", 0, "<piece>")
-    nodes: int = rows.number("number of nodes", 0, "<nodes>")
-    fed: int = rows.number("number of a feeding", 0, "<feeding>")
-    fed_nodes: int = rows.number("number of nodes fed", 0, "<nodes fed>")
-    last: bool = rows.flag(LAST)
-    adders: tuple[str, ...] = rows.option("BY", _adders("nodes", "<node> ..."), ())
-
-
 _MAX_LOOKED_AT = 1000  # of the nodes that add to the DAG
 _ANY = {"item": ".+", "number": "[0-9]+"}  # a word, too, is `.+`
 _GROWN = re.compile(r"^GROWN ([0-9]{1,9}) ([0-9a-f]{32})$", re.M)
-_LET_GO = re.compile(r"^LET_GO .*$", re.M)
 
 
 Extension = Union[Extend, Scatter]  # of a node; with what its file makes of names
@@ -308,23 +262,9 @@ class GrownPiece(NamedTuple):
 
     number: int  # pieces are counted from 1
     digest: str  # of its text
-    # name of the node that has added it; '' if a person or the FEEDER has, or if that node had been
-    # let go when a rescue DAG began
-    node: str = ""
+    node: str = ""  # name of the node that has added it; '' if a person or the FEEDER has
     size: int = 0  # how many nodes it has brought
     feeding: Feeding | None = None  # as of `Piece`
-
-
-class PieceContents(NamedTuple):
-    """What a piece that is in force has brought."""
-
-    nodes: Sequence[int]  # its nodes
-    junctions: Sequence[int]  # its junctions
-    # names of nodes that were there and got parents which were there, too
-    children: tuple[str, ...] = ()
-
-
-NOTHING_LET_GO = LetGo(0)
 
 
 class GrowthOfDag(FeatureData):
@@ -335,17 +275,7 @@ class GrowthOfDag(FeatureData):
 
     def __init__(self) -> None:
         self.extensions: dict[int, Extension] = {}  # by nodes that add to the DAG
-        self.pieces: list[GrownPiece] = []  # what has been added, and has not been let go
-        self.contents: dict[int, PieceContents] = {}  # by the numbers of pieces
-        self.let_go_of = NOTHING_LET_GO  # the sum of what has been let go
-
-    def __bool__(self) -> bool:
-        return bool(self.extensions or self.pieces or self.let_go_of.number)
-
-    @property
-    def gone(self) -> int:
-        """As of `FeatureData`."""
-        return self.let_go_of.nodes
+        self.pieces: list[GrownPiece] = []  # what has been added
 
     def may_grow(self, but: int) -> bool:
         """As of `FeatureData`."""
@@ -383,8 +313,6 @@ class GrowthOfDag(FeatureData):
 
     def first_rescue_lines(self) -> Iterator[Command]:
         """As of `FeatureData`."""
-        if self.let_go_of.number:
-            yield self.let_go_of
         for piece in self.pieces:
             yield GrownLine(0, piece.number, piece.digest)
 
@@ -418,7 +346,6 @@ class Piece(NamedTuple):
     children: tuple[int, ...] = ()  # those of `known` that get new parents
     base: int = 0  # how often the DAG had changed when this one was read
     feeding: Feeding | None = None  # if the FEEDER has given it
-    ordered: tuple[str, ...] = ()  # names of nodes of the DAG that get parents which it has, too
     # it as it is to be in the DAG, if that has not changed since it was read
     numbered: NumberedPiece | None = None
 
@@ -438,13 +365,10 @@ def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
     more, data = piece.numbered, GrowthOfDag.put(dag)
     if more is None or piece.base != dag.changes:
         more = at_once(numbered(dag, piece.dag, piece.known))
-    node = piece.node if piece.node in dag.ids else ""  # it has been let go, and its name is free
-    if node:
-        data.extensions.pop(dag.ids[node], None)
-    data.pieces.append(GrownPiece(number, piece.digest, node, piece.size, piece.feeding))
-    growth = extend(dag, more)
-    data.contents[number] = PieceContents(growth.nodes, growth.junctions, piece.ordered)
-    return growth
+    if piece.node:
+        data.extensions.pop(dag.ids[piece.node], None)
+    data.pieces.append(GrownPiece(number, piece.digest, piece.node, piece.size, piece.feeding))
+    return extend(dag, more)
 
 
 def grown_line(building: Building, command: GrownLine) -> None:
@@ -456,29 +380,13 @@ def grown_line(building: Building, command: GrownLine) -> None:
         )
 
 
-def let_go_line(building: Building, command: LetGo) -> None:
-    """LET_GO, of rescue files alone, where `adds_no_more` applies it."""
-    fail("LET_GO can't be used in a DAG file", "a LET_GO line belongs into a rescue file")
-
-
 def restore(dag: Dag, text: str, pieces: Mapping[str, Any]) -> None:
-    """Add what had been added and has not been let go, as a rescue file says.  What is wrong with
-    these lines is told when all lines are read."""
-    reader = CommandReader(_LET_GO.findall(text), Reading(""), in_bulk=False)
-    for command in reader.commands():
-        if isinstance(command, LetGo):
-            GrowthOfDag.put(dag).let_go_of = command._replace(line=0)
+    """Add what had been added, as a rescue file says.  What is wrong with these lines is told when
+    all lines are read."""
     for number, digest in _GROWN.findall(text):
         piece = pieces.get(digest)
         if piece is not None:
             add_piece(dag, piece, int(number))
-
-
-def adds_no_more(building: Building, command: LetGo) -> None:
-    """LET_GO of a rescue file: what these nodes have added has been let go."""
-    dag = building.dag
-    for name in command.adders:
-        growth_of(dag).extensions.pop(dag.ids.get(name, NO_NODE), None)
 
 
 def add_extension(building: Building, command: Extension) -> None:
@@ -526,10 +434,4 @@ APPLIED = (
     Applied(Extend, add_extension),
     Applied(Scatter, add_extension),
     Applied(GrownLine, grown_line),
-    Applied(
-        LetGo,
-        let_go_line,
-        refused=IN_THE_SUBMITTED_FILE,
-        of_rescue=adds_no_more,
-    ),
 )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.daemon.dag_input import build_options
+from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.errors import FileError
 from condor_pydagman.features import part, wanted_by
 from condor_pydagman.features.feeder.commands import feeder_of
@@ -251,9 +252,13 @@ def given(dag: Dag, paths: DagPaths) -> KeptPieces:
     return kept_pieces.of(dag, paths)
 
 
-def foresee(dag: Dag, ahead: Ahead) -> None:
-    """-DryRun: say what would be added."""
+def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
+    """What would be added."""
     outlook = part("growth", "adapters.outlook")
     how, most = build_options(ahead.options, ahead.config), ahead.config.max_piece_mb * MB
-    for line in outlook.told(dag, outlook.outlook(dag, how, most)):
-        ahead.out.say(line)
+    found, feeder = outlook.outlook(dag, how, most), feeder_of(dag)
+    fields = {
+        "growth": [one._asdict() for one in found],
+        "feeder": feeder.program if feeder is not None else "",
+    }
+    return Foreseen(list(outlook.told(dag, found)), fields, goes_on=feeder is not None)

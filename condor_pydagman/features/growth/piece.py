@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import not_
 
+from condor_pydagman.features.common.inside import leads_inside
 from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.commands import PLACE, Feeding, Piece, Scatter
 from condor_pydagman.graph import build, define
@@ -19,7 +20,6 @@ from condor_pydagman.graph.build import DagReader, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.grow import numbered
-from condor_pydagman.graph.inside import leads_inside
 from condor_pydagman.graph.model import NOOP, Dag
 from condor_pydagman.graph.problems import MAX_ERRORS, DagFileErrors, ProcessingError
 from condor_pydagman.graph.stepwise import OBJECTS, Steps, in_parts
@@ -71,16 +71,13 @@ class PieceBuilding(Building):
         options: BuildOptions,
         begun: Begun,
         *,
-        anew: bool = False,
         join: int = 0,
         admitted: Callable[[Command], Command] | None = None,
     ) -> None:
-        """`anew`: it has been read and added before, and what it names may have been let go;
-        `join`: see `PieceText`; `admitted`: gives each command as it may be, or refuses it."""
+        """`join`: see `PieceText`; `admitted`: gives each command as it may be, or refuses it."""
         super().__init__(PieceDag(outer), options)
         self._joins = join
         self.stand_ins: dict[int, int] = {}  # for each stand-in, its node in the other DAG
-        self._anew = anew
         self._admitted = admitted
         self._outer = outer
         self._begun = begun
@@ -118,13 +115,6 @@ class PieceBuilding(Building):
     def is_there(self, full: str) -> bool:
         """Whether the other DAG has a node of that full name."""
         return full in self._outer.ids
-
-    def is_gone(self, name: str) -> bool:
-        """As of `Building`."""
-        if not self._anew or self.find(name) is not None:
-            return False
-        here = self.scope.munge + name
-        return here not in self.scope.splices and here not in self.scope.sets
 
     def needed(self, name: str) -> int:
         """The node of that name, which must be of this piece."""
@@ -336,13 +326,11 @@ def read_piece(
     begun: Begun = lambda node: False,
     digest: str = "",
     *,
-    anew: bool = False,
     named: untrusted.Named | None = None,
 ) -> Steps[Piece]:
     """The piece of that text, for this DAG.
 
-    `begun`: whether a node of the DAG has begun, so that it can't get another parent; `anew`: it
-    has been added to it before, and nodes that it names may have been let go since; `named`: the
+    `begun`: whether a node of the DAG has begun, so that it can't get another parent; `named`: the
     submit descriptions that an untrusted piece may name, None if it was admitted and kept before.
 
     Raises:
@@ -355,7 +343,7 @@ def read_piece(
         admitted = untrusted.as_text if named is None else untrusted.admitted
 
     def read(*, in_bulk: bool) -> Steps[Piece]:
-        building = PieceBuilding(dag, options, begun, anew=anew, join=text.join, admitted=admitted)
+        building = PieceBuilding(dag, options, begun, join=text.join, admitted=admitted)
         return _read(dag, building, text, digest, named, in_bulk=in_bulk)
 
     try:
@@ -394,10 +382,8 @@ def _read(
         errors += yield from _bad_decisions(dag, piece)
     if errors:
         raise DagFileErrors(errors, building.dag.warnings, reader.errors.lost)
-    ordered = {dag.names[child] for child in _ordered_anew(piece)}
-    yield
     more = yield from numbered(dag, piece.dag, known)
-    return piece._replace(ordered=tuple(sorted(ordered)), numbered=more)
+    return piece._replace(numbered=more)
 
 
 def _texts(texts: Mapping[str, str]) -> Callable[[str], Iterator[str]]:
@@ -575,15 +561,6 @@ def _edges_between_known(piece: Piece, places: Iterable[int]) -> Iterator[tuple[
         for vertex in piece.dag.successors(place):
             if vertex >= piece.size:
                 yield parent, piece.known[vertex - piece.size]
-
-
-def _ordered_anew(piece: Piece) -> Iterator[int]:
-    """Nodes of the DAG that get parents which it has, too; one may come twice."""
-    for place in range(piece.size, len(piece.dag)):
-        for vertex in piece.dag.successors(place):
-            inside = (vertex,) if vertex >= 0 else piece.dag.successors(vertex)
-            if max(inside) >= piece.size:
-                yield from (piece.known[v - piece.size] for v in inside if v >= piece.size)
 
 
 class _Search:

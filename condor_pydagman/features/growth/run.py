@@ -13,15 +13,15 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, rerun
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature, begin_features
-from condor_pydagman.engine.inputs import LogEvent, QueuedJob
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.common import rerun
 from condor_pydagman.features.growth.commands import Piece, add_piece, growth_of
-from condor_pydagman.features.growth.letting_go import LettingGo
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.joins import joins
 from condor_pydagman.named_tuple import NamedTuple
@@ -79,38 +79,31 @@ STARTS = 2000  # nodes that are started at once; log events are handled in betwe
 
 
 class Growing(Feature):
-    """What is added to a DAG, and what leaves it."""
+    """What is added to a DAG."""
 
     name = "growth"
-    records = (
-        # value: number of a piece; text: its digest, of the FEEDER: FEEDING 7 [LAST]
-        ("GROWN", "on_grown"),
-        # text: numbers of pieces, all nodes of which are done
-        ("LET_GO", "on_let_go"),
-    )
+    # value: number of a piece; text: its digest, of the FEEDER: FEEDING 7 [LAST]
+    records = (("GROWN", "on_grown"),)
     # text: why what the node adds to the DAG is refused
     attempt_records = (("GROWTH_FAILED", "on_growth_failed"),)
     inputs = ((PieceOffered, "on_offered"),)
     replies = ((PieceRead, "on_read"), (PieceRefused, "on_refused"))
 
     def __init__(self, run: RunState) -> None:
-        """The DAG may have pieces already, and have let go of some, as a rescue file says."""
+        """The DAG may have pieces already, as a rescue file says."""
         super().__init__(run)
         # nodes that have ended well and add a piece; whether that has been asked for
         self.wanting: dict[int, bool] = {}
         self.requests: dict[int, int] = {}  # number of a person's request, by that of its piece
-        # names of nodes whose piece is in force, or has been let go
-        self.grown_by: set[str] = set(growth_of(run.dag).let_go_of.adders)
+        self.grown_by: set[str] = set()  # names of nodes whose piece is in force
         # nodes that wait for no parent and have not been started yet
         self.free: deque[int] = deque()
-        self.letting_go = LettingGo(run)  # what is kept of it, and leaves
-        self._highest = growth_of(run.dag).let_go_of.number  # of all that have ever been in force
+        self._highest = 0  # number of a piece that is in force
         for piece in growth_of(run.dag).pieces:
             self._take(piece.number, piece.node)
 
     def _take(self, number: int, node: str) -> None:
         """A piece is in force, which `node` has added, or a person if that is ''."""
-        self.letting_go.kept.append(number)
         self._highest = max(self._highest, number)
         if node:
             self.grown_by.add(node)
@@ -129,15 +122,13 @@ class Growing(Feature):
         return True
 
     def work(self) -> None:
-        """Have pieces read, and new nodes started; let go of what is done."""
+        """Have pieces read, and new nodes started."""
         if self.wanting and not self.run.is_over:
             for node in [node for node, asked in self.wanting.items() if not asked]:
                 self.wanting[node] = True
                 self.run.emit(do.Ask(HELPER, ReadPiece(node)))
         if self.free and not self.run.starts_nothing:
             self._start_free()
-        if self.letting_go.has_grown:
-            self.letting_go.work(waits=bool(self.wanting))
 
     def deadline(self) -> float | None:
         """Now, if there are nodes to start."""
@@ -171,11 +162,11 @@ class Growing(Feature):
         if run.phase is not Phase.RUNNING or run.is_over or run.end.rescue_asked:
             return "the DAG is ending" if run.is_over else "DAGMan is recovering: ask again"
         most = run.config.max_grown_nodes
-        nodes = len(run.dag) - len(run.dag.free) + piece.size
+        nodes = len(run.dag) + piece.size
         if most and nodes > most:
             return (
                 f"the DAG would have {nodes:,} nodes, more than the {most:,} of"
-                " PYDAGMAN_MAX_GROWN_NODES"
+                " PYDAGMAN_MAX_GROWN_NODES: another DAG can go on, see docs/growth.md"
             )
         why = self._obstacle_to_feeding(piece)
         if why:
@@ -184,10 +175,11 @@ class Growing(Feature):
         if not known.isdisjoint(names):
             name = next(name for name in names if name in known)
             return f"there is a node {name} already"
+        bundles = run.features.get("bundle")
         for node in piece.children:
             if self.has_begun(node):
                 return f"node {run.dag.names[node]} has begun: it can't get another parent"
-            why = next(filter(None, (ask(node) for ask in run.hooks.obstacle_to_steer)), "")
+            why = bundles.obstacle_to_steer(node) if bundles is not None else ""
             if why:
                 return f"node {run.dag.names[node]} can't get another parent now: {why}"
         return ""
@@ -207,8 +199,7 @@ class Growing(Feature):
         run = self.run
         children = {*piece.children, *self._decided(piece.children)}
         decided = any(deciding(child) for deciding in run.hooks.is_deciding for child in children)
-        changes = self.is_growing or self.letting_go.is_written
-        return decided or changes or piece.base != run.dag.changes
+        return decided or self.is_growing or piece.base != run.dag.changes
 
     def on_read(self, read: PieceRead) -> None:
         """The piece of a node is read and kept."""
@@ -305,7 +296,6 @@ class Growing(Feature):
         for child in dict.fromkeys((*piece.children, *decided)):
             rerun.wait_for_more(run, child)
         growth = add_piece(run.dag, piece, number)
-        self.letting_go.grow_by(piece.size)
         free = run.nodes.grow(growth)
         decided += growth.decided
         run.nodes.gated.grow(run.dag, decided, run.nodes.states)
@@ -370,20 +360,7 @@ class Growing(Feature):
         run.emit(do.Exit(1, keep_lock=True, concluded=False))
         run.enter(Phase.ENDED)
 
-    def on_let_go(self, _node: int, event: LogEvent) -> None:
-        """Pieces leave the DAG."""
-        self.grown_by.difference_update(self.letting_go.on_record(event.text))
-
     # What others see.
-
-    def obstacle_to_steer(self, node: int) -> str:
-        """As of `Feature`."""
-        leaving = node in self.letting_go.leaving
-        return "it is done and leaves the DAG, with others that were added" if leaving else ""
-
-    def has_left(self, job: QueuedJob) -> bool:
-        """As of `Feature`."""
-        return job.node in self.letting_go.gone
 
     def validate(self) -> None:
         """Nodes whose piece is to come are GROWING."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
 from condor_pydagman.features.growth.commands import growth_of
-from condor_pydagman.features.growth.let_go import numbers
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.run_model import NodeRun, Run, Seen
 from condor_pydagman.follow.tracker import Records, Tracker
@@ -13,12 +14,12 @@ from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
 from condor_pydagman.vocabulary import FEEDING, LAST
 
+_NUMBER = re.compile(r"[0-9]{1,9}")
 REFUSED = "what it adds to the DAG is refused"
 
 
 class GrowthSeen(Seen):
-    """What is known of the growth of a run: the numbers of the `pieces` that it has got, and has
-    not let go."""
+    """What is known of the growth of a run: the numbers of the `pieces` that it has got."""
 
     def __init__(self) -> None:
         self.pieces: set[int] = set()
@@ -34,7 +35,7 @@ class Fed(NamedTuple):
 def fed(read: RecordRead) -> Fed | None:
     """By the record of a piece; None if no FEEDER has given it."""
     _, word, number, *more = [*read.text.split(), "", "", ""]
-    is_fed = word == FEEDING and numbers(number)
+    is_fed = word == FEEDING and _NUMBER.fullmatch(number)
     return Fed(int(number), LAST in more) if is_fed else None
 
 
@@ -51,10 +52,6 @@ def _grown(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float
     tracker.run.interventions.add(time, by, "nodes added", node=name)
 
 
-def _let_go(tracker: Tracker, _node: NodeRun | None, read: RecordRead, _time: float) -> None:
-    GrowthSeen.put(tracker.run).pieces.difference_update(numbers(read.text))
-
-
 def _refused(tracker: Tracker, node: NodeRun | None, read: RecordRead, _time: float) -> None:
     if node is not None:
         tracker.because(node, reason=refusal(read.text))
@@ -62,7 +59,6 @@ def _refused(tracker: Tracker, node: NodeRun | None, read: RecordRead, _time: fl
 
 RECORDS: Records = {
     "GROWN": _grown,
-    "LET_GO": _let_go,
     "GROWTH_FAILED": _refused,
 }
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from condor_pydagman.features.common.inside import TRUST, check_inside, leads_inside
 from condor_pydagman.features.growth.commands import Extend, Scatter, growth_of, scatters_of
 from condor_pydagman.graph.apply import applied
 from condor_pydagman.graph.building import fail
-from condor_pydagman.graph.inside import TRUST, check_inside, leads_inside
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.language import commands

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.language import rows
 from condor_pydagman.language.keywords import ROWS
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.language.lines import Context, Lines

@@ -72,8 +72,9 @@ class Notifiers:
     def _start(self, number: int, *, stands_by: bool = False) -> None:
         """Start one, and keep the pipe by which its end is seen."""
         order = {**self._orders[number], "number": number, "stands_by": stands_by}
-        ends, told = os.pipe()
+        ends = told = -1
         try:
+            ends, told = os.pipe()
             # As long as there is this file, something is to be delivered.
             path = f"{order['dag']}.notify.{number}"
             if not stands_by:
@@ -83,9 +84,9 @@ class Notifiers:
         except OSError as error:
             self._say(f"Warning: can't start the process of NOTIFY {number}: {error.strerror}")
         finally:
-            os.close(told)
-            if ends >= 0:
-                os.close(ends)
+            for descriptor in (told, ends):
+                if descriptor >= 0:
+                    os.close(descriptor)
 
     def _reason(self, number: int) -> str:
         """Why a process has ended; '' if it has not."""

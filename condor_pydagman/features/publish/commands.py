@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from condor_pydagman.features.common import rows
+from condor_pydagman.features.common.expression_text import MAX_OF_LINE, Expression
+from condor_pydagman.features.common.file_macros import checked_file
+from condor_pydagman.features.common.inside import check_inside
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import STRICT_HIGH, Building
-from condor_pydagman.graph.inside import check_inside
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.language import rows
-from condor_pydagman.language.expression_text import MAX_OF_LINE, Expression
-from condor_pydagman.language.file_macros import checked_file
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import CLASSAD_WORDS, PARENT_ATTRIBUTES

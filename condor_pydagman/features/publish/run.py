@@ -19,8 +19,8 @@ from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.engine.node_states import Anew, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.common.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.features.publish.commands import PublishedOfDag
-from condor_pydagman.language.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind
 
@@ -284,16 +284,6 @@ class Publish(Feature):
     def begins_anew(self, node: int, _why: Anew) -> None:
         """It publishes anew."""
         self._forget(node)
-
-    def may_leave(self, node: int) -> bool:
-        """It waits for nothing."""
-        return node not in self.until
-
-    def node_left(self, node: int) -> None:
-        """Nothing is known of it any more."""
-        self._forget(node)
-        for job in self._jobs_of.pop(node, ()):
-            self._jobs.pop(job, None)
 
 
 def _texts(pairs: Iterable[tuple[str, str]], name: str) -> list[str]:

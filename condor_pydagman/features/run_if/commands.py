@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from condor_pydagman.features.common import rows
+from condor_pydagman.features.common.expression_text import MAX_OF_LINE, Expression
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import STRICT_HIGH, Building
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import AFTER_ALL, Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.language import rows
-from condor_pydagman.language.expression_text import MAX_OF_LINE, Expression
 from condor_pydagman.language.lexer import LineError, Words, excerpt
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import PARENT_ATTRIBUTES
@@ -201,6 +201,11 @@ class ConditionsOfDag(FeatureData):
         condition = self.conditions.get(node)
         if condition is not None:
             yield condition._replace(node=dag.names[node])
+
+    def told(self, node: int) -> Iterator[str]:
+        """As of `FeatureData`."""
+        if node in self.conditions:
+            yield f"runs if {self.conditions[node].expression}"
 
     def categories(self) -> Iterator[str]:
         """As of `FeatureData`."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Union
 
 from condor_pydagman.adapters.classad_values import mistake
 from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.features.publish.adapters.result_file import BadResult, read_result
 from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import UNKNOWN, evaluate
@@ -23,11 +24,13 @@ from condor_pydagman.features.run_if.run import (
     ConditionWanted,
     EvaluateConditions,
 )
+from condor_pydagman.graph.model import DONE
 from condor_pydagman.graph.stepwise import Steps
+from condor_pydagman.printable import number_of
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.helpers import Helpers
+    from condor_pydagman.daemon.helpers import Ahead, Helpers
     from condor_pydagman.graph.model import Dag
 
 STEP = 500  # conditions that are looked at in one step
@@ -86,6 +89,13 @@ class ConditionHelper(Helper):
 def open_helper(helpers: Helpers) -> ConditionHelper:
     """The helper of a DAG that decides."""
     return ConditionHelper(helpers.run.dag)
+
+
+def foresee(dag: Dag, _ahead: Ahead) -> Foreseen:
+    """How many nodes have conditions; it is taken that all are true."""
+    nodes = sum(not dag.flags[node] & DONE for node in conditions_of(dag))
+    line = f"Conditions: {number_of(nodes, 'node')} with RUN_IF, to run only if it is true"
+    return Foreseen([line] * bool(nodes), {})
 
 
 def obstacle(dag: Dag, admin: Config) -> Steps[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from condor_pydagman.features.common.expression_text import free_names
 from condor_pydagman.features.publish.commands import published_of
 from condor_pydagman.features.run_if.commands import (
     COUNTS,
@@ -19,7 +20,6 @@ from condor_pydagman.features.run_if.commands import (
 )
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language.expression_text import free_names
 from condor_pydagman.lint.findings import Findings
 
 CODE = "DAG415"

@@ -270,10 +270,6 @@ class RunIf(Feature):
         self._forget(node)
         self.why.pop(node, None)
 
-    def node_left(self, node: int) -> None:
-        """Nothing is known of it any more."""
-        self.begins_anew(node, Anew.RUN)
-
     def _forget(self, node: int) -> None:
         self.asked.pop(node, None)
         self.run.written.drop(CONDITION, node)

@@ -11,12 +11,11 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 
-from condor_pydagman.graph import node_sets
+from condor_pydagman.features.common import node_sets, rows
+from condor_pydagman.features.common.node_sets import NodeSet, UsesOfDag
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import NodeSet, UsesOfDag
-from condor_pydagman.language import rows
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind

@@ -16,8 +16,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from condor_pydagman.adapters.job_claims import Claim, FileKind, JobClaims, usual_name
-from condor_pydagman.adapters.queued_dagmans import Queued
 from condor_pydagman.adapters.shared_directory import (
     LiveFile,
     SharedDirectory,
@@ -28,8 +26,15 @@ from condor_pydagman.adapters.shared_directory import (
     open_private,
     open_this,
 )
-from condor_pydagman.adapters.wakes import Line
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.features.common.adapters.job_claims import (
+    Claim,
+    FileKind,
+    JobClaims,
+    usual_name,
+)
+from condor_pydagman.features.common.adapters.queued_dagmans import Queued
+from condor_pydagman.features.common.adapters.wakes import Line
 from condor_pydagman.features.shared_limits import limit_claims as text
 from condor_pydagman.features.shared_limits.configured import own_path
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, is_own

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from condor_pydagman.features.common.node_sets import CATEGORY
 from condor_pydagman.features.shared_limits.commands import SharedLimit, limit_uses_of
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import CATEGORY
 from condor_pydagman.lint.findings import Findings, World
 
 
@@ -22,10 +22,15 @@ def check(dag: Dag, findings: Findings) -> None:
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
     """Look for limits that are not defined."""
     uses = limit_uses_of(dag)
-    wrong = world.limit_problem(dag) if uses else ""
+    wrong = world.obstacle("shared_limits", dag) if uses else ""
     if wrong:
-        name = next((one.limit for one in uses if f" {one.limit}: " in wrong), "")
-        findings.add("DAG421", wrong, place=dag.files[0], words=("SHARED_LIMIT", name))
+        findings.add("DAG421", wrong, place=dag.files[0], words=blamed_in(wrong, dag))
+
+
+def blamed_in(wrong: str, dag: Dag) -> tuple[str, ...]:
+    """The `words` of a finding about the SHARED_LIMIT that a message is about."""
+    names = (one.limit for one in limit_uses_of(dag) if f" {one.limit}: " in wrong)
+    return "SHARED_LIMIT", next(names, "")
 
 
 def is_about(command: SharedLimit, words: Sequence[str], prefixes: Sequence[str]) -> bool:

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 
 from condor_pydagman.adapters.knobs import lookup
-from condor_pydagman.adapters.queued_dagmans import queue_name, queued_dags
 from condor_pydagman.adapters.shared_directory import private_paths
+from condor_pydagman.features.common.adapters.queued_dagmans import queue_name, queued_dags
 from condor_pydagman.features.shared_limits import configured
 from condor_pydagman.features.shared_limits.directory import (
     DEFAULT,

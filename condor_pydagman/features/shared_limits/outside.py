@@ -7,12 +7,18 @@ are watched together.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
-from condor_pydagman.features.shared_limits.overview import LimitRow, LimitsAsked, OwnPart, parts_of
+from condor_pydagman.features.shared_limits.overview import (
+    LimitRow,
+    LimitsAsked,
+    OwnPart,
+    parts_of,
+    waits_for,
+)
 from condor_pydagman.graph.model import Dag
 
 if TYPE_CHECKING:
@@ -89,6 +95,17 @@ class _Directory:
         from condor_pydagman.features.shared_limits.listing import has_claim
 
         return has_claim(cluster)
+
+
+def waits_of(clusters: Collection[int]) -> dict[int, tuple[str, ...]]:
+    """The limits for which the DAGs of DAGMan jobs wait; see `monitor.outside_facts`."""
+    from condor_pydagman.features.shared_limits.listing import all_limits
+
+    try:
+        limits = all_limits()
+    except PydagmanError:  # `condor_pydagman limits` tells why
+        return {}
+    return {one: tuple(row.name for row in waits_for(limits, one)) for one in clusters}
 
 
 def asked(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -10,12 +10,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from condor_pydagman.features.common import rows
+from condor_pydagman.features.common.expression_text import Expression
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.language import rows
 from condor_pydagman.language.commands import Command
-from condor_pydagman.language.expression_text import Expression
 from condor_pydagman.language.lexer import LineError, Words, name_word
 from condor_pydagman.language.modifier_lines import read_time
 from condor_pydagman.named_tuple import NamedTuple

@@ -399,7 +399,7 @@ class Groups(Feature):
         return found
 
     def pop_without_room(self) -> list[int]:
-        """The groups whose sites others have got, as far as known since the last call."""
+        """Groups whose sites were given to others since the last call."""
         found, self.without_room = sorted(self.without_room), set()
         return found
 

@@ -13,9 +13,10 @@ A crash at any point goes on with the same step.
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, rerun
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ENDED, NOT_BEGUN, Cause, State
+from condor_pydagman.features.common import rerun
 from condor_pydagman.features.sites import matching
 from condor_pydagman.features.sites.groups import Groups
 from condor_pydagman.features.sites.rests import MAX_S, TRIALS
@@ -236,7 +237,7 @@ def on_left(sites: Groups, node: int, event: LogEvent) -> None:
     for one in sites.groups[group].nodes:
         _start_over(sites, one)
     sites.note_left(group)
-    rerun.settle(run)
+    lifecycle.settle(run)
     clean_up = sites.groups[group].clean_up
     if clean_up < 0:
         _free(sites, group)
@@ -302,5 +303,5 @@ def _free(sites: Groups, group: int) -> None:
     run = sites.run
     sites.move(group, GroupCause.FREE_AGAIN)
     sites.forget_site(group)
-    rerun.settle(run)
+    lifecycle.settle(run)
     lifecycle.start_all(run, [one for one in sites.groups[group].nodes if run.nodes.may_start(one)])

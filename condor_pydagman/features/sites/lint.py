@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from condor_pydagman.features.common.expression_text import free_names
 from condor_pydagman.features.sites.commands import ALL_GROUPS, SitePolicyLine, groups_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.commands import Command
-from condor_pydagman.language.expression_text import free_names
 from condor_pydagman.lint.findings import Findings
 
 _ADS = ("my", "target")  # the words for them in an expression

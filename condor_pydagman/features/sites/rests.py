@@ -6,7 +6,7 @@ takes few groups, however many places it has.
 
 A site from which groups were taken back rests: for a while none of the DAG's groups is matched to
 it, and then one at a time, with the same pause before the next one.  A group that fails after such
-such a rest makes it twice as long.  Groups that were at the site before it began do not: they tell
+a rest makes it twice as long.  Groups that were at the site before it began do not: they tell
 nothing new.  A site that has failed TRIALS groups while others work is avoided for an hour: only
 groups that have no other site come there.  The rest is over when a group there has got further than
 those that were taken back, by one of its jobs, or has ended well.  All of that follows from the

@@ -142,16 +142,13 @@ class Sites(Groups):
         if group is not None and why is Anew.BY_PERSON:
             self.begin_anew(group)
 
-    def before_taken_back(self, node: int) -> None:
+    def before_taken_back(self, node: int | None) -> None:
         """What the node, which has ended, has done is about to count no more: its group may be
-        over, and not be so any more."""
-        self.touch(node)
-        matching.look_at_ends(self)
-
-    def before_revived(self) -> None:
-        """Nodes that failed ones have kept from running are about to wait again: so may any
-        group."""
-        self.touch_all()
+        over, and not be so any more; None: any group."""
+        if node is None:
+            self.touch_all()
+        else:
+            self.touch(node)
         matching.look_at_ends(self)
 
     # A person wants another site.

@@ -59,6 +59,7 @@ class GroupSites(Seen):
 
     def __init__(self) -> None:
         self.groups: dict[str, GroupSite] = {}  # where they are, by name
+        self.moves = 0  # how often one has come to another
         # why DAGMan has last said that a group waits for a site, and when, by name
         self.no_site_yet: dict[str, tuple[str, float]] = {}
 
@@ -70,6 +71,7 @@ class GroupSites(Seen):
             self.groups.setdefault(group, was)
             return False
         self.groups[group] = now._replace(since=time)
+        self.moves += 1
         return True
 
 
@@ -182,7 +184,7 @@ EVENTS: Events = {
 
 def overview_lines(seen: Overview) -> Iterator[Flow]:
     """Where groups of nodes run, and which wait for a site."""
-    of = seen.of_features["sites"]
+    of = seen.of_features.get("sites")
     if of:
         yield Flow(_at_sites(of), SPACE)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import DONE, Dag, FeatureData
-from condor_pydagman.language import rows
 from condor_pydagman.named_tuple import NamedTuple
 
 
@@ -23,6 +23,7 @@ class SkippedOfDag(FeatureData):
     """The nodes that are done because an earlier run has skipped them."""
 
     by_node = ("skipped",)
+    not_run = "skipped"
     place = 3
 
     def __init__(self) -> None:

@@ -13,7 +13,6 @@ from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import LEADS, NOT_NEEDED, SKIPPED, Anew, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.skipping.commands import SkippedOfDag
-from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import DONE
 
 
@@ -115,20 +114,6 @@ class Skipping(Feature):
     def begins_anew(self, node: int, _why: Anew) -> None:
         """It is to run."""
         self.run.nodes.unmark(node, SKIPPED | LEADS)
-
-    def is_needed(self, node: int) -> bool:
-        """Whether it was skipped because of a parent that a rescue DAG runs again."""
-        run, marks = self.run, self.run.nodes.marks
-        todo = [node] if marks[node] & SKIPPED else []
-        seen = {node}
-        for one in todo:  # which grows meanwhile
-            for parent in parents_of(run.dag, one):
-                if run.nodes.states[parent] != State.DONE:
-                    return True
-                if marks[parent] & SKIPPED and parent not in seen:
-                    seen.add(parent)
-                    todo.append(parent)
-        return False
 
     def decided_anew(self) -> Collection[int]:
         """Nodes that were skipped because of what is to run again in a rescue DAG: parents that

@@ -18,31 +18,29 @@ from typing import Any
 
 from condor_pydagman import __version__
 from condor_pydagman.adapters import detached_process
-from condor_pydagman.adapters.request_socket import Client, RequestSocket
+from condor_pydagman.adapters.request_socket import VERSION, Client, RequestSocket, answer_line
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import Report
-from condor_pydagman.engine.selection import SelectionError, one_of_each_group
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features import part
 from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.run import HELPER, PieceOffered, ReadOffer
-from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
-from condor_pydagman.features.steering.steer_commands import COMMANDS, NodeCommand
-from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import message
-from condor_pydagman.records.steering_messages import (
+from condor_pydagman.features.steering.messages import (
     MAX_GROUPS,
     MAX_NAMES,
-    VERSION,
     RequestError,
     Wanted,
-    answer_line,
     read_request,
     refusals,
     user_word,
 )
+from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.selection import SelectionError, one_of_each_group
+from condor_pydagman.features.steering.steer_commands import COMMANDS, NodeCommand
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import message
 
 PART = 200  # nodes that are handed to the engine at once
 MAX_PARTS = 10_000  # that wait; then no request for nodes is taken
@@ -219,7 +217,7 @@ class LocalClients:
         assert wanted.selector is not None
         if len(self._parts) >= MAX_PARTS:
             raise SelectionError("too many requests are pending: try again later")
-        nodes = self._run.engine.chosen(*wanted.selector)
+        nodes = self._run.engine.feature("steering").chosen(*wanted.selector)
         if wanted.command is NodeCommand.REMATCH:
             nodes = one_of_each_group(self._run.dag, nodes)
         self._number += 1
@@ -277,7 +275,7 @@ class LocalClients:
 
     def _names(self, prefix: str) -> list[str]:
         """Names of nodes that begin so, in the order of the DAG."""
-        begin_so = (name for _, name in self._run.dag.named() if name.startswith(prefix))
+        begin_so = (name for name in self._run.dag.names if name.startswith(prefix))
         return list(islice(begin_so, MAX_NAMES))
 
     def _tell_events(self, asked: _Asked) -> None:

@@ -16,16 +16,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, node_settings, rerun
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature, want
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change
-from condor_pydagman.engine.node_settings import NodeSettings
+from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings, categories_in_force
 from condor_pydagman.engine.node_states import ALONE, CANCELLED, IN_QUEUE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.steering import preconditions
+from condor_pydagman.features.common import rerun
+from condor_pydagman.features.steering import preconditions, selection, settings_text
 from condor_pydagman.features.steering.preconditions import Words
 from condor_pydagman.features.steering.steer_commands import (
     COMMANDS,
@@ -107,10 +108,6 @@ class Priorities:
                 some = tuple(targets[begin : begin + MOST_AT_ONCE])
                 run.emit(do.SetJobPriorities(priority, some))
 
-    def forget(self, node: int) -> None:
-        """The node has left the DAG."""
-        self.unsure.discard(node)
-
 
 COMMAND = Kind("command for a node", holds=True)  # by node and number
 _JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
@@ -166,6 +163,16 @@ class Steering(Feature):
                 request.awaited.add(self._journal(node, words))
         self._answer_if_over(wanted.request)
 
+    def chosen(self, kind: str, value: str | tuple[str, ...]) -> list[int]:
+        """The nodes that a person means: a selector and its value; see `selection.chosen`.
+
+        Raises:
+            SelectionError: there are none; the text says what there is.
+        """
+        run = self.run
+        categories = categories_in_force(run.dag.categories, run.settings)
+        return selection.chosen(run.nodes, kind, value, categories)
+
     def refused(self, wanted: NodesSteered) -> list[tuple[int, str]]:
         """The nodes that a command does not fit now, each with the reason."""
         known: dict[int, str] = {}
@@ -192,12 +199,9 @@ class Steering(Feature):
         kind = NodeKind(run.dag.kinds[node])
         if wanted.command not in _JOBS and kind not in ORDINARY_KINDS:
             return f"it is the {kind.name} node" if kind in _SINGLE else f"it is a {kind.name} node"
-        for obstacle_to_steer in run.hooks.obstacle_to_steer:
-            why = obstacle_to_steer(node)
-            if why:
-                return why
-        state = State(run.nodes.states[node])
-        why = preconditions.obstacle(wanted.command, state, wanted.options)
+        bundles, state = run.features.get("bundle"), State(run.nodes.states[node])
+        why: str = bundles.obstacle_to_steer(node) if bundles is not None else ""
+        why = why or preconditions.obstacle(wanted.command, state, wanted.options)
         if not why and wanted.command is NodeCommand.RERUN:
             below = wanted.options == DESCENDANTS
             why = rerun.obstacle_below(run, node, known) if below else rerun.obstacle(run, node)
@@ -209,13 +213,13 @@ class Steering(Feature):
 
     def _obstacle_to_set(self, node: int, options: str) -> str:
         run = self.run
-        settings = node_settings.read_settings(options)
+        settings = settings_text.read_settings(options)
         assert settings is not None, options
-        taken = node_settings.recorded_bytes(run.dag.names[node], options)
-        if taken > node_settings.MAX_BYTES:
+        taken = settings_text.recorded_bytes(run.dag.names[node], options)
+        if taken > MAX_BYTES:
             return (
                 f"the new values and the node's name take {taken} bytes of the nodes log,"
-                f" of which a record has {node_settings.MAX_BYTES}: set fewer at once"
+                f" of which a record has {MAX_BYTES}: set fewer at once"
             )
         if settings.category not in (None, *run.dag.category_limits, *run.dag.categories.values()):
             known = ", ".join(sorted({*run.dag.category_limits, *run.dag.categories.values()}))
@@ -269,7 +273,7 @@ class Steering(Feature):
             run.say(f"Warning: ignoring the command {event.text!r} of a later version")
             return
         if run.nodes.states[node] == State.FUTILE:
-            rerun.settle(run)
+            lifecycle.settle(run)
         again: set[int] = set()
         late = self._apply(node, event, words, again)
         if late:
@@ -367,13 +371,13 @@ class Steering(Feature):
 
     def _set(self, node: int, options: str, by: str) -> str:
         run = self.run
-        settings = node_settings.read_settings(options)
+        settings = settings_text.read_settings(options)
         if settings is None:
             return f"{options} is not known to this version"
         run.set(node, settings)
         if settings.timeout is not None:
             want(run, "timeout")
-        run.say(f"Node {run.dag.names[node]}: {node_settings.shown(settings)}, set by {by}")
+        run.say(f"Node {run.dag.names[node]}: {settings_text.shown(settings)}, set by {by}")
         self._place_anew(node, settings)
         return ""
 
@@ -436,14 +440,3 @@ class Steering(Feature):
     def replayed(self) -> None:
         """So may all jobs."""
         self.priorities.may_all_differ()
-
-    # Nodes that leave the DAG.
-
-    def may_leave(self, node: int) -> bool:
-        """No command for it is on its way."""
-        return node not in self._commanded()
-
-    def node_left(self, node: int) -> None:
-        """Nothing is asked of it any more."""
-        self._cancelled.discard(node)
-        self.priorities.forget(node)

@@ -1,6 +1,6 @@
 """What a person can ask of a running DAG: each command once.
 
-From this table come the requests that DAGMan takes (`records.steering_messages`), the commands of
+From this table come the requests that DAGMan takes (`messages`), the commands of
 `condor_pydagman steer`, and what the page offers, whose server tells it.
 """
 

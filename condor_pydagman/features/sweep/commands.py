@@ -14,11 +14,11 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from condor_pydagman.errors import UsageError
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph import define
 from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.variable_table import Variable, in_order
-from condor_pydagman.language import rows
 from condor_pydagman.language.lexer import (
     LineError,
     Words,
@@ -147,8 +147,8 @@ class _Dimension(rows.Part):
 
     def write(self, value: tuple[Dimension, ...]) -> str:
         return " ".join(
-            joined(ALONG if one.along else OVER, one.variable, "IN", *map(file_word, one.values))
-            for one in value
+            joined(ALONG if along else OVER, variable, "IN", *map(file_word, values))
+            for variable, values, along in value
         )
 
 

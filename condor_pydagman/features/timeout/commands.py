@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import said
-from condor_pydagman.language import rows
 from condor_pydagman.named_tuple import NamedTuple
 
 
@@ -30,17 +30,11 @@ class TimeoutLine(NamedTuple):
 
 
 class Timeout(NamedTuple):
-    """A TIMEOUT command, which stock DAGMan does not have; seconds, 0 for no limit.
+    """A TIMEOUT command, which stock DAGMan does not have; seconds, 0 for no limit."""
 
-    Attributes:
-        queued: how long a job may wait in the queue without running.
-        running: how long it may run.
-        total: how long it may take since it was submitted.
-    """
-
-    queued: int = 0
-    running: int = 0
-    total: int = 0
+    queued: int = 0  # how long a job may wait in the queue without running
+    running: int = 0  # how long it may run
+    total: int = 0  # how long it may take since it was submitted
 
 
 NO_TIMEOUT = Timeout()

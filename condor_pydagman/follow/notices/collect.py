@@ -19,14 +19,15 @@ from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.notices.name_lists import capitalized, some_nodes
 from condor_pydagman.follow.notices.throttles import throttle_notices
 from condor_pydagman.follow.overview import failure_of
-from condor_pydagman.follow.tally import stalled_s
+from condor_pydagman.follow.tally import STALLED_S, since_last_end
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.words import duration, result
 
 
 def notices_of(known: Known) -> tuple[Notice, ...]:
     """What the core of DAGMan and its features have to say, the most important first."""
-    of_features = (one for ask in features.told("shown", "notices") for one in ask(known))
+    used = features.used_in(known.dag, known.run)
+    of_features = (one for ask in features.told("shown", "notices", used) for one in ask(known))
     return in_order(
         (
             *halt_notices(known),
@@ -41,10 +42,10 @@ def notices_of(known: Known) -> tuple[Notice, ...]:
 
 def standstill_notices(known: Known) -> Iterator[Notice]:
     """Why nothing happens though DAGMan runs."""
-    if known.is_live and known.retrying.number:
+    if known.retrying.number and known.is_live:
         yield _retrying(known)
-    stalled = stalled_s(known.run, known.now)
-    if known.is_live and not known.is_halted and stalled:
+    stalled = since_last_end(known.run, known.now)
+    if stalled > STALLED_S and known.is_live and not known.is_halted:
         yield Notice(
             "dag.stalled",
             Weight.WAITING,

@@ -12,7 +12,7 @@ from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.printable import does, message
 from condor_pydagman.words import duration
 
-# As `transfer/waits.py`, `attempt_lines.py` and `progress_sum.py` write them.
+# As `placement/waits.py`, `attempt_lines.py` and `progress_sum.py` write them.
 _BEGINS = re.compile(r"waits for (.*)")
 _OVER = re.compile(r"has waited .*? for (.*)")
 _AGAIN = re.compile(r"attempt \d+: (.*); again in [^;]+")
@@ -46,7 +46,7 @@ def wait_of(node: str, path: str, lines: Iterable[tuple[float, str]]) -> DataWai
 
 def data_wait_notices(known: Known) -> Iterator[Notice]:
     """One for each thing that nodes wait for."""
-    if not known.is_live:
+    if not (known.data_waits and known.is_live):
         return
     alike: dict[tuple[str, bool], list[DataWait]] = {}
     for wait in known.data_waits:

@@ -23,7 +23,8 @@ _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 
 def halted_by(known: Known) -> HaltedBy | None:
     """The first feature that has halted or ended the DAG; None if none has."""
-    found = (ask(known) for ask in features.told("shown", "halted_by"))
+    used = features.used_in(known.dag, known.run)
+    found = (ask(known) for ask in features.told("shown", "halted_by", used))
     return next((one for one in found if one is not None), None)
 
 
@@ -40,11 +41,11 @@ def halt_notices(known: Known) -> Iterator[Notice]:
         yield _cancelled(known)
     elif known.state is DagState.REMOVED:
         yield _removed(known)
-    elif known.is_live and known.run.removed:
+    elif known.run.removed and known.is_live:
         yield _ending(known)
     if known.is_halted and not (known.run.cancelled_by or known.run.removed):
         yield _halted(known)
-    elif _has_ended_halted(known):
+    elif known.run.ended and known.run.halted and known.state in _ENDED:
         yield _ended_halted(known)
     if known.run.aborted:
         yield _aborted(known)
@@ -134,10 +135,6 @@ def _last_nodes(known: Known) -> Iterator[tuple[str, str]]:
             run = known.run.nodes.get(name)
             if run is not None and run.status in _BUSY:
                 yield name, kind.name
-
-
-def _has_ended_halted(known: Known) -> bool:
-    return bool(known.run.ended and known.run.halted) and known.state in _ENDED
 
 
 def _halted(known: Known) -> Notice:

@@ -99,7 +99,8 @@ class Known(NamedTuple):
     left: float = 0.0  # when it left the queue, by its log; 0.0 if that does not say so
     held: Sequence[QueuedJob] = ()  # jobs that are held
     held_by: str = ""  # what says so
-    load: Load | None = None  # what throttles count; None if nobody has counted
+    # what throttles count; None if nobody has counted, or DAGMan does not run
+    load: Load | None = None
     limit_places: Mapping[str, str] = {}  # where throttles were set, by their names in the job ad
     retrying: Nodes = Nodes()  # failed nodes that wait for their next attempt
     next_retry: float = 0.0  # when the first of these begins; 0.0 if that is not known
@@ -121,4 +122,5 @@ class Known(NamedTuple):
         """Whether somebody or something has to resume the DAG before anything more is started."""
         if self.state is DagState.HELD:
             return self.run.halted or self.has_halt_file
-        return self.state is DagState.HALTED or (self.is_live and self.run.halted)
+        is_running = self.state is DagState.RUNNING
+        return self.state is DagState.HALTED or (is_running and self.run.halted)

@@ -28,12 +28,12 @@ _POST = Throttle("DAGMan_MaxPostScripts", "-MaxPost", "POST script{s} running")
 def throttle_notices(known: Known) -> Iterator[Notice]:
     """One for each throttle that keeps nodes from going on."""
     load = known.load
-    if load is None or not known.is_live or known.run.halted:
+    if load is None or known.run.halted:
         return
-    yield from _full(_PRE, load.pre, known)
-    yield from _full(_POST, load.post, known)
-    yield from _full(_JOBS, load.nodes, known)
-    yield from _full(_IDLE, load.idle, known)
+    of_all = (_PRE, load.pre), (_POST, load.post), (_JOBS, load.nodes), (_IDLE, load.idle)
+    for throttle, counted in of_all:
+        if counted.waiting.number:
+            yield from _full(throttle, counted, known)
     limits = known.dag.category_limits if known.dag is not None else {}
     for category, limit in limits.items():
         counted = load.categories.get(category, Throttled())
@@ -43,7 +43,7 @@ def throttle_notices(known: Known) -> Iterator[Notice]:
 
 def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Notice]:
     limit = _limit_of(throttle, known)
-    if not limit or counted.active < limit or not counted.waiting.number:
+    if not limit or counted.active < limit:
         return
     what = f"{counted.active:,} {throttle.counted.format(s='' if counted.active == 1 else 's')}"
     if counted.nodes:

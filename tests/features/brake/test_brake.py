@@ -13,7 +13,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change
-from condor_pydagman.engine.node_settings import NodeSettings, settings_text
+from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.features.brake.commands import Brake, BrakesOfDag
 from condor_pydagman.features.brake.run import (
@@ -26,6 +26,7 @@ from condor_pydagman.features.brake.run import (
 )
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
@@ -481,7 +482,7 @@ def test_a_share_of_the_nodes_of_a_dag_that_grows() -> None:
     known = brakes(Brake(0, "half", 50, percent=True))
     known.run_ended(0, 1, True)
     known.run.dag.kinds += bytes(2)
-    known.grown(Growth((), (), (), (), (), [], [], [], []), ())
+    known.grown(Growth(range(0), (), (), (), [], [], [], []), ())
     known.run_ended(1, 1, True)
     assert not known.due
     known.run_ended(2, 1, True)

@@ -78,7 +78,7 @@ class BundledDag(make.EngineHarness):
             job = f"job {request.number}"
             return [Prepared(request.number, job, self.fails, self.without)]
         if isinstance(request, Collect) and not (request.why or self.is_live):
-            return [Collected(request.number, "", is_live=False)]
+            return [Collected(request.number, "")]
         if isinstance(request, SlotsWanted):
             return [SlotsSeen(8)]
         return [Forgotten(request.number)] if isinstance(request, Forget) else []

@@ -44,8 +44,8 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
+from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.vocabulary import JOB_ENDS, EventKind, NodeKind
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.parts import Part
@@ -435,12 +435,13 @@ class Bundled(Part):
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         if getattr(an_input, "record", None) == "UNBUNDLED":
             run = process.engine.run
-            self._retries = {name: run.nodes.retries.get(node, 0) for node, name in run.dag.named()}
+            retries = run.nodes.retries
+            self._retries = {name: retries.get(node, 0) for name, node in run.dag.ids.items()}
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         run = process.engine.run
         if getattr(an_input, "record", None) == "UNBUNDLED":
-            for node, name in run.dag.named():
+            for node, name in enumerate(run.dag.names):
                 taken = run.nodes.retries.get(node, 0), self._retries.get(name, 0)
                 require(taken[0] == taken[1], f"O52: {name} has used a retry: {taken}")
         if process.idle and run.phase is Phase.RUNNING:

@@ -813,16 +813,6 @@ def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
     assert states(harness, "BC", State.SUBMITTED)
 
 
-def test_nothing_is_asked_again_of_a_bundle_that_can_tell_nothing() -> None:
-    """One with file transfer that an earlier version has made."""
-    harness = live()
-    harness.tell(Collected(1, "", is_live=False))
-    harness.wait(10 * LIVE_S)
-    assert not harness.asked(Collect)
-    harness.ends(7)
-    assert len(harness.asked(Collect)) == 1
-
-
 def test_what_is_not_home_has_not_ended_but_it_is_known_how_long_it_took() -> None:
     harness = live()
     harness.tell(Collected(1, "", [0.2, 0.4], not_home=2))

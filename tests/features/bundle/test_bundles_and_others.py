@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.node_settings import NodeSettings, settings_text
+from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.bundle.messages import (
@@ -17,6 +17,7 @@ from condor_pydagman.features.bundle.messages import (
 )
 from condor_pydagman.features.bundle.run import LIVE_S
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.tally import Taken, Tally

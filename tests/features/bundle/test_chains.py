@@ -10,7 +10,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_settings import NodeSettings, settings_text
+from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.views import node_reports
 from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
@@ -18,6 +18,7 @@ from condor_pydagman.features.bundle.messages import Collect, Collected, LookAt,
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.vocabulary import NodeStatus

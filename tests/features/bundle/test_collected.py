@@ -495,15 +495,6 @@ def test_a_task_that_is_damaged_has_no_result(home: Home, fields: dict[str, Any]
     assert home.values() == {2: 0}
 
 
-def test_a_list_without_names_will_do(home: Home) -> None:
-    lines = [home.task(number, name) for number, name in enumerate(NAMES, 1)]
-    for line in lines:
-        del line["name"]
-    home.tasks(lines)
-    home.results(ended(2))
-    assert home.values() == {2: 0}
-
-
 def test_names_that_logs_show_otherwise_do_no_harm(home: Home) -> None:
     home.results(ended(1))
     directory = str(home.bundle.parent)
@@ -643,13 +634,6 @@ def test_of_what_a_task_has_streamed_only_so_much_is_read(
     assert home.values() == {1: 0, 2: 0}
     monkeypatch.setattr(collected, "MAX_BYTES", 1000)
     assert home.values() == {1: 0}
-
-
-def test_nothing_is_known_of_a_job_that_an_earlier_version_made(home: Home) -> None:
-    """With file transfer, it has not been told to release tasks."""
-    home.results(BEGUN, ended(1))
-    order = CollectOrder(7, 5, str(home.bundle.parent), NAMES, (0,) * 3, False, "", (False,) * 3)
-    assert collect_live(order, collected.Known()) == Collected(7, "", is_live=False)
 
 
 # Tasks that have run after others.

@@ -12,7 +12,7 @@ from condor_pydagman.features.bundle.commands import (
     bundle_lines_of,
     line_of_nodes,
 )
-from condor_pydagman.graph.node_sets import ALL_NODES, CATEGORY, NODES
+from condor_pydagman.features.common.node_sets import ALL_NODES, CATEGORY, NODES
 from condor_pydagman.graph.problems import DagFileErrors
 from tests.unit.graph.texts import JOBS, build_text
 from tests.unit.language.one_line import good, wrong

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -190,10 +188,8 @@ def test_the_run_begins_as_was_foreseen(options: str, edges: str, is_live: bool)
 
 def test_dagmans_own_dry_run_says_the_same() -> None:
     dag = build(["t.dag"], lambda _: [f"{bag(8)}BUNDLE b SIZE 4 ALL_NODES\n"], BuildOptions())
-    said: list[str] = []
-    out: Any = SimpleNamespace(say=said.append)
-    foresee(dag, Ahead(DagPaths("t.dag"), DagmanOptions(), Config(), out))
-    assert said == list(outlook.told(outlook.outlook(dag, Config().max_bundle_size)))
+    found = foresee(dag, Ahead(DagPaths("t.dag"), DagmanOptions(), Config()))
+    assert found.lines == list(outlook.told(outlook.outlook(dag, Config().max_bundle_size)))
 
 
 @pytest.mark.parametrize(

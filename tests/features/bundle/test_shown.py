@@ -12,8 +12,7 @@ from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.bundle.shown import BundlesSeen, brief, overview, sections
 from condor_pydagman.follow.notices.known import HELD, QueuedJob
-from condor_pydagman.follow.overview import Dagman
-from condor_pydagman.follow.overview import overview as glance
+from condor_pydagman.follow.overview import Dagman, Standing
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.follow.shown_states import Shown, shown_state
 from condor_pydagman.follow.tally import Tally
@@ -134,7 +133,7 @@ def test_a_glance_names_bundles_that_run_longest_and_are_held(logs: BundleLogs) 
     logs.made("C D", 8, 212)
     logs.runs()
     logs.hold(212)
-    seen = glance("t.dag", Dagman("running"), logs.tally(FOUR), logs.now, exact=True)
+    seen = Standing("t.dag", Dagman("running"), logs.tally(FOUR), exact=True).at(logs.now)
     assert (seen.counts["running"], seen.counts["held"], seen.counts["idle"]) == (2, 2, 0)
     assert [(one.node, one.job, one.host) for one in seen.longest] == [
         ("bundle 7", "211.0", "slot1_2@one")
@@ -154,9 +153,9 @@ def test_the_rate_holds_while_a_whole_bundle_has_not_come_home(logs: BundleLogs)
     logs.over()
     logs.now += 30
     dagman = Dagman("running")
-    assert glance("", dagman, logs.tally(dag), logs.now, exact=True).remaining_s is not None
+    assert Standing("", dagman, logs.tally(dag), exact=True).at(logs.now).remaining_s is not None
     logs.now += 1000
-    assert glance("", dagman, logs.tally(dag), logs.now, exact=True).remaining_s is None
+    assert Standing("", dagman, logs.tally(dag), exact=True).at(logs.now).remaining_s is None
 
 
 # Explanations.
@@ -326,7 +325,7 @@ def test_of_a_dag_that_nobody_has_read_nodes_run_with_their_bundle(logs: BundleL
     logs.task("A", 1)
     run = logs.follow()
     run.counts = 5, 1, 0, 4, 0, 0, 0, 0, 0
-    seen = glance("", Dagman("running"), Tally(run), logs.now, exact=False)
+    seen = Standing("", Dagman("running"), Tally(run), exact=False).at(logs.now)
     assert (seen.counts["running"], seen.counts["held"], seen.counts["idle"]) == (2, 2, 0)
 
 
@@ -366,7 +365,7 @@ def test_nodes_behind_others_do_not_stand_in_the_queue(logs: BundleLogs) -> None
     logs.runs()
     tally = logs.tally(CHAIN + LINE)
     assert overview(tally, {}, running=True)["bundles"]["nodes"] == 2
-    counts = glance("t.dag", Dagman("running"), tally, logs.now, exact=True).counts
+    counts = Standing("t.dag", Dagman("running"), tally, exact=True).at(logs.now).counts
     assert (counts["running"], counts["waiting"]) == (2, 2)
     logs.task("A", 1)
     run = logs.follow(CHAIN + LINE)
@@ -380,7 +379,7 @@ def test_of_a_dag_that_nobody_has_read_no_more_run_than_dagman_says(logs: Bundle
     logs.runs()
     run = logs.follow()
     run.counts = 4, 0, 0, 2, 0, 0, 2, 0, 0
-    counts = glance("", Dagman("running"), Tally(run), logs.now, exact=False).counts
+    counts = Standing("", Dagman("running"), Tally(run), exact=False).at(logs.now).counts
     assert (counts["running"], counts["idle"], counts["waiting"]) == (2, 0, 2)
 
 

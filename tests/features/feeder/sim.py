@@ -18,12 +18,11 @@ from condor_pydagman.features.growth.commands import Feeding, Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
-from tests.features.growth.sim import Growers, kept_nodes
+from tests.features.growth.sim import Growers
 from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
-    from condor_pydagman.config import Config
     from tests.sim.process import Process
     from tests.sim.world import World
 
@@ -49,10 +48,10 @@ class FakeFeeder:
         fed = [piece.feeding for piece in growth_of(dag).pieces if piece.feeding is not None]
         newest = max((one.number for one in fed), default=0)
         require(
-            max(newest, growth_of(dag).let_go_of.fed) == action.number - 1 or world.ever_garbled,
-            f"O43: feeding {action.number} is asked for after {fed} and {growth_of(dag).let_go_of}",
+            newest == action.number - 1 or world.ever_garbled,
+            f"O43: feeding {action.number} is asked for after {fed}",
         )
-        ended = growth_of(dag).let_go_of.last or any(one.last for one in fed)
+        ended = any(one.last for one in fed)
         require(not ended, "O43: the feeder has said that it has no more")
         self._runs += 1
         run, delay = self._runs, self._growers.rng.uniform(0.0, MAX_DELAY_S)
@@ -107,10 +106,6 @@ class Feeders(Part):
     fresh: ClassVar = {"fed": 25, "fed growing": 25}
     helpers: ClassVar = {HELPER: FakeFeeder}
     crashed: ClassVar = ((1, _grows), (7, _grows))
-
-    @classmethod
-    def config(cls, config: Config, seed: int) -> Config:
-        return kept_nodes(config, seed)
 
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:

@@ -11,7 +11,8 @@ from condor_pydagman.features.feeder.commands import FeederOfDag
 from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.feeder.run import Fed, RunFeeder
 from condor_pydagman.features.growth.commands import Feeding, GrownPiece, GrowthOfDag
-from condor_pydagman.vocabulary import DagStatus
+from condor_pydagman.features.growth.run import PieceOffered
+from condor_pydagman.vocabulary import LAST, DagStatus
 from tests import make
 from tests.unit.engine.growing import FedDag, Growing, feeder
 
@@ -53,7 +54,7 @@ def test_what_the_program_is_told() -> None:
     assert asked.words == ("feed.sh", "1", "2", "x$DONE_COUNT", "2")
     told = dict(asked.variables)
     assert (told["PYDAGMAN_FEEDING"], told["PYDAGMAN_FED_COUNT"]) == ("1", "0")
-    assert told["PYDAGMAN_OPEN_COUNT"] == "2"
+    assert (told["PYDAGMAN_OPEN_COUNT"], told["PYDAGMAN_ROOM_COUNT"]) == ("2", "1999998")
 
 
 def test_nothing_now_is_asked_again_after_growing_pauses() -> None:
@@ -125,6 +126,49 @@ def test_a_record_that_is_not_read_back_is_written_again() -> None:
     it.read_back(it.records("FEEDER_FAILED")[0])
     it.end()
     assert it.exit_code() == 1
+
+
+def test_a_dag_with_as_many_nodes_as_one_can_have_ends_its_feeder() -> None:
+    it = FedDag("A", below=5, limits={"max_grown_nodes": 4})
+    assert room(it) == 3
+    it.give("JOB B b\nJOB C c\n")
+    assert room(it) == 1
+    it.feed(Fed(2, it.piece("JOB D d\nJOB E e\n")))
+    assert it.report is not None
+    assert it.report.error == (
+        "the DAG would have 5 nodes, more than the 4 of PYDAGMAN_MAX_GROWN_NODES: another DAG can"
+        " go on, see docs/growth.md"
+    )
+    it.wait(10.0)
+    assert it.give("JOB D d\n").text.split()[-1] == LAST
+    assert it.report == FeederReport("ended", 2, 3)
+    for name in "ABCD":
+        it.run(name)
+    assert it.exit_code() == 0
+
+
+def test_a_person_takes_the_last_room() -> None:
+    it = FedDag("A", below=5, limits={"max_grown_nodes": 2})
+    person = it.piece("JOB B b\n")._replace(feeding=None)
+    it.feed(PieceOffered(7, person, "ann"))
+    it.pieces[person.digest] = person
+    it.read_back(it.records("GROWN")[-1])
+    assert it.report == FeederReport("ended", 0, 0)
+    it.feed(Fed(1, it.piece("JOB C c\n")))
+    assert len(it.records("GROWN")) == 1
+    it.run("A")
+    it.run("B")
+    assert it.exit_code() == 0
+
+
+def test_a_feeder_without_a_limit_has_room_for_all_that_a_dag_can_have() -> None:
+    assert room(FedDag("A", below=5, limits={"max_grown_nodes": 0})) == 2**31 - 1
+
+
+def room(it: FedDag) -> int:
+    """What the program was told last."""
+    asked = [one for one in it.asked if isinstance(one, RunFeeder)][-1]
+    return int(dict(asked.variables)["PYDAGMAN_ROOM_COUNT"])
 
 
 def test_what_is_refused_when_it_comes_counts_as_a_failure() -> None:

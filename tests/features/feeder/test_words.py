@@ -23,8 +23,8 @@ def test_a_feeder(found: FoundDag) -> None:
 
 
 def test_no_end_is_foretold_while_a_feeder_may_add_more() -> None:
-    assert seen(a_run(f"{DAG}{READY}FEEDER BELOW 99 PROGRAM feed\n")).remaining_s is None
-    tally = a_run()
+    tally = a_run(f"{DAG}{READY}FEEDER BELOW 99 PROGRAM feed\n")
+    assert seen(tally).remaining_s is None
     told = {"PYDAGMAN_Feeder": "waits, 3 feedings, 30 nodes"}
     assert seen(tally, ad=told).remaining_s is None
     assert seen(tally, ad={"PYDAGMAN_Feeder": "ended, 3 feedings, 30 nodes"}).remaining_s

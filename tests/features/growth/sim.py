@@ -42,7 +42,6 @@ from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
-    from condor_pydagman.config import Config
     from condor_pydagman.engine.state import RunState
     from tests.sim.fake_jobs import Cluster
     from tests.sim.process import Process
@@ -51,11 +50,6 @@ if TYPE_CHECKING:
 
 MAX_DELAY_S = 20.0  # seconds that reading a piece may take
 MAX_NODES = 60  # of a DAG that grows
-
-
-def kept_nodes(config: Config, seed: int) -> Config:
-    """The settings of a DAG that lets go of nodes, perhaps."""
-    return config.but(kept_grown_nodes=Random(f"{seed} kept").choice((0, 1, 1, 4)))
 
 
 def _grows(world: World) -> bool:
@@ -120,10 +114,6 @@ class Growers(Part):
             world.every(30.0, self._add)
 
     @classmethod
-    def config(cls, config: Config, seed: int) -> Config:
-        return kept_nodes(config, seed)
-
-    @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
         for node in range(len(dag)):
             if dag.kinds[node] in ORDINARY_KINDS and rng.random() < 0.4:
@@ -142,7 +132,7 @@ class Growers(Part):
 
     def text(self, dag: Dag, rng: Random, node: str = "", between: bool = False) -> PieceText:
         """Some nodes, with names that are mostly new, and edges that are mostly right."""
-        known = [name for node, name in dag.named() if dag.kinds[node] in ORDINARY_KINDS]
+        known = [name for node, name in enumerate(dag.names) if dag.kinds[node] in ORDINARY_KINDS]
         number = rng.randrange(10**6)
         names = [f"G{number}n{place}" for place in range(rng.choice((0, 1, 1, 2, 3)))]
         if known and rng.random() < 0.05:
@@ -187,10 +177,6 @@ class Growers(Part):
             piece = at_once(read_piece(process.dag, text, begun))
         except DagFileErrors as errors:
             return str(errors)
-        known = self.world.oracles.truth.names
-        used = [name for name in piece.dag.names[: piece.size] if name in known]
-        if used:  # names tell nodes apart in what is checked
-            return f"{used} have been let go"
         why = growth.obstacle(piece)
         return why or self.keep(piece, text)
 
@@ -266,9 +252,6 @@ class Growers(Part):
     def free(self, run: RunState) -> Collection[int]:
         growth = run.features.get("growth")
         return () if growth is None else growth.free
-
-    def gone(self, dag: Dag) -> int:
-        return growth_of(dag).let_go_of.nodes
 
 
 def _behind_joins(dag: Dag, nodes: Iterable[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""EXTEND, SCATTER and LET_GO: their lines, and what is wrong with them."""
+"""EXTEND and SCATTER: their lines, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import pytest
 
 from condor_pydagman.features.growth.commands import (
     Extend,
-    LetGo,
     Scatter,
 )
-from condor_pydagman.language.parser import lines_of, parse
+from condor_pydagman.language.parser import parse
 from tests.unit.language.one_line import good, warnings, wrong
 
 
@@ -106,26 +105,7 @@ def test_quotes_of_a_value() -> None:
     assert command.pairs == (("a", "{item} b"), ("c", "d"))
 
 
-@pytest.mark.parametrize(
-    ("line", "command"),
-    [
-        ("LET_GO 7 30 5 20", LetGo(1, 7, 30, 5, 20)),
-        ("LET_GO 7 30 5 20 LAST", LetGo(1, 7, 30, 5, 20, True)),
-        ("LET_GO 7 30 0 0 BY A B", LetGo(1, 7, 30, 0, 0, False, ("A", "B"))),
-    ],
-)
-def test_what_has_been_let_go(line: str, command: LetGo) -> None:
-    parsed = parse(line + "\n", "t.rescue")
-    assert parsed.commands == [command]
-    assert lines_of(command) == line
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("LET_GO 7 x 0 0", "Invalid number of nodes 'x'"),
-    ],
-)
-def test_what_is_wrong_with_that(line: str, message: str) -> None:
-    (error,) = parse(line + "\n", "t.rescue").errors
-    assert message in str(error)
+def test_a_word_that_was_removed_says_what_there_is_instead() -> None:
+    (error,) = parse("LET_GO 7 30 5 20\n", "t.dag.rescue001").errors
+    assert error.message == "'LET_GO' is not a valid DAG command"
+    assert error.hint.startswith("nodes that were added stay for as long as the DAG runs")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from condor_pydagman.features.cache.commands import Cache, cached_of
+from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.features.enough.commands import EnoughsOfDag, enoughs_of
 from condor_pydagman.features.growth.commands import Piece, Scatter, add_piece, growth_of
 from condor_pydagman.features.growth.piece import PieceBuilding, PieceText, read_piece, scattered
@@ -16,7 +17,6 @@ from condor_pydagman.features.run_if.commands import conditions_of, place_of_con
 from condor_pydagman.features.shared_limits.commands import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import NodeKind

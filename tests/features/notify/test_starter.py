@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -62,6 +63,23 @@ def test_one_that_has_ended_is_started_again(orders: list[dict[str, Any]], tmp_p
         f"{about}: it was probably killed; starting another",
     ]
     assert len(orders) == 3
+
+
+def test_without_descriptors_dagman_goes_on(
+    orders: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_pipe() -> tuple[int, int]:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    said: list[str] = []
+    (tmp_path / "x").touch(0o755)
+    notifiers = Notifiers(str(tmp_path / "t.dag"), OF_DAG, "", said.append)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pipe", no_pipe)
+        notifiers.start()
+    assert said == ["Warning: can't start the process of NOTIFY 1: Too many open files"]
+    notifiers.check()
+    assert len(orders) == 1
 
 
 def test_at_the_end_another_stands_by(orders: list[dict[str, Any]], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.gated_nodes import GATE
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_settings import NodeSettings, settings_text
+from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import Anew, Cause, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.features.brake.commands import Brake, BrakesOfDag
@@ -29,6 +29,7 @@ from condor_pydagman.features.run_if.run import (
 from condor_pydagman.features.sites.messages import MatchSites
 from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind
@@ -568,8 +569,6 @@ def test_whose_attributes_an_event_has() -> None:
     known.jobs_seen(0, shared)
     event = make.of_job(EventKind.JOB_AD_INFORMATION, 6, 3)
     assert (known.node_of(event), known.node_of(event._replace(proc=4))) == (0, None)
-    known.node_left(0)
-    assert known.node_of(event) is None
 
 
 def test_attributes_of_jobs_are_those_of_the_last_event() -> None:

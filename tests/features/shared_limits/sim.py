@@ -21,6 +21,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse, limit_uses_of
@@ -36,7 +37,6 @@ from condor_pydagman.features.shared_limits.messages import (
 )
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.vocabulary import EventKind, ScriptKind
 from tests import make
 from tests.pieces import Pieces, piece_of

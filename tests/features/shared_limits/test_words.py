@@ -10,6 +10,7 @@ from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import DagState, Run
+from condor_pydagman.monitor.outside_facts import OutsideFacts
 from tests import locks
 from tests.dag_logs import DagLogs
 from tests.features.shared_limits.test_outside import Limits
@@ -19,7 +20,7 @@ from tests.unit.report.test_overview_text import text
 
 
 def in_use(one: Overview) -> Any:
-    return one.of_features["shared_limits"]
+    return one.of_features.get("shared_limits")
 
 
 def test_shared_limits_while_the_dag_runs(tmp_path: Path) -> None:
@@ -27,7 +28,7 @@ def test_shared_limits_while_the_dag_runs(tmp_path: Path) -> None:
     (tmp_path / "t.dag").write_text(f"{DAG}SHARED_LIMIT tape ALL_NODES\n")
     limits = Limits()
     with locks.held(tmp_path / "t.dag.lock", "7\n"):
-        dag = watched(logs, outside=[limits])
+        dag = watched(logs, outside=OutsideFacts({"shared_limits": limits}))
         assert [(one["name"], one["waiting"]) for one in in_use(dag.look())] == [("Tape", 4)]
         logs.submit("S", 8)
         inner = DagLogs(tmp_path, "inner.dag")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.features.common.expression_text import MAX_EXPRESSION
 from condor_pydagman.features.sites.adapters.files import (
     MAX_BYTES,
     lonely_probes,
@@ -14,7 +15,6 @@ from condor_pydagman.features.sites.adapters.files import (
     read_sites,
     with_probe,
 )
-from condor_pydagman.language.expression_text import MAX_EXPRESSION
 
 NORTH = """\
 # The cluster in the north.

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.run import OwnJob
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.common.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.features.sites import helper
 from condor_pydagman.features.sites.adapters.ads import KnownAd
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory

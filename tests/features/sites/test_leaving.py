@@ -8,10 +8,10 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.selection import one_of_each_group
 from condor_pydagman.features.sites.groups import FORCE_AGAIN_S
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.selection import one_of_each_group
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import USER_DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -18,8 +17,8 @@ import pytest
 
 from condor_pydagman.adapters import shared_directory
 from condor_pydagman.adapters.shared_directory import label
-from condor_pydagman.adapters.wakes import Waker
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.features.common.adapters.wakes import Waker
 from condor_pydagman.features.sites.adapters.ads import SiteAd, known
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Groups, Match, Matcher, give_up
@@ -411,38 +410,7 @@ def test_a_round_that_only_gives_up_wakes_who_waits(dags: list[Dag]) -> None:
     assert two.waker.was_woken()
 
 
-# A DAGMan of the version before: it says nothing of who waits, and reads nothing of it.
-
-
-def old_counts(directory: Path, own: str) -> Counter[str]:
-    """What it makes of the files of others."""
-    found: Counter[str] = Counter()
-    for path in directory.iterdir():
-        if path.name != own:
-            read = json.loads(path.read_text())
-            assert isinstance(read["dag"], str)
-            found.update(place for group, place in read["claims"])
-    return found
-
-
-def test_a_dagman_of_an_older_version_beside_new_ones(
-    dags: list[Dag], claims_directory: Path
-) -> None:
-    one, two, _ = dags
-    path = claims_directory / f"claims.{os.geteuid()}.{label('here')}.7"
-    path.write_text('{"version": 1, "dag": "old", "claims": [["g", "north"]]}\n')
-    assert [one.gets(), two.gets()] == [False, False], "its claim counts"
-    assert old_counts(claims_directory, path.name) == {}
-    path.write_text('{"version": 1, "dag": "old", "claims": []}\n')
-    assert [two.gets(), one.gets()] == [False, True], "those that wait take turns"
-    assert old_counts(claims_directory, path.name) == {"north": 1}
-    path.unlink()
-    assert [one.gets(9.0), two.gets()] == [False, True]
-
-
-def test_a_dagman_goes_on_with_the_file_of_the_version_before(
-    dags: list[Dag], claims_directory: Path
-) -> None:
+def test_a_dagman_goes_on_with_its_file(dags: list[Dag], claims_directory: Path) -> None:
     one, two, _ = dags
     path = claims_directory / f"claims.{os.geteuid()}.{label('here')}.1"
     path.write_text('{"version": 1, "dag": "t.dag", "claims": [["g8", "north"]]}\n')

@@ -9,10 +9,10 @@ import classad2
 import htcondor2
 import pytest
 
-from condor_pydagman.cli.sites_command import table
 from condor_pydagman.features.sites.adapters.ads import sites_of
 from condor_pydagman.features.sites.adapters.claims_directory import Claims
 from condor_pydagman.features.sites.adapters.overview import failed_jobs, queued_jobs, rows
+from condor_pydagman.features.sites.cli import table
 
 
 def test_a_site_has_what_its_ad_the_claims_and_the_jobs_say() -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, ClassVar
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_settings import NodeSettings, settings_text
+from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.features.steering.preconditions import BEGUN, read_text
 from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import DESCENDANTS, RETRY, NodeCommand
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.own_ad import PRIORITY
@@ -82,7 +83,7 @@ class Steerers(Part):
         if rng.random() < 0.1:
             world.process.add_input(PriorityWanted(rng.randint(-3, 3), "ann"))
         for _ in range(rng.choice((1, 1, 2))):
-            there = [node for node, _ in world.process.dag.named()]
+            there = list(range(len(world.process.dag)))
             nodes = [rng.choice(there) for _ in range(rng.randint(1, MAX_NODES))]
             command = rng.choice(list(NodeCommand))
             options = rng.choice(_OPTIONS.get(command, ("",)))

@@ -45,7 +45,6 @@ class Bench:
             engine=SimpleNamespace(
                 report=lambda: report,
                 features={"sites": SimpleNamespace(group_reports=lambda: iter(GROUPS))},
-                chosen=lambda _, names: [int(name) for name in names],
                 feature=lambda _: self,
             ),
             helpers=SimpleNamespace(ask=self.offer),
@@ -62,6 +61,9 @@ class Bench:
         assert helper == "growth"
         self.offered.append(request[:])
         then((self.piece, "" if self.piece else "ERROR: all wrong"))
+
+    def chosen(self, _: str, names: Iterable[str]) -> list[int]:
+        return [int(name) for name in names]
 
     def refused(self, what: NodesSteered) -> list[tuple[int, str]]:
         """The first node of each part."""

@@ -12,24 +12,27 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs, rerun
+from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_settings import (
     MAX_BYTES,
     NodeSettings,
     categories_in_force,
-    read_settings,
-    recorded_bytes,
     retry_in_force,
-    settings_text,
     variables_in_force,
 )
-from condor_pydagman.engine.node_settings import shown as shown_settings
 from condor_pydagman.engine.node_states import Cause, State, shown
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.engine.selection import SelectionError, chosen
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.common import rerun
 from condor_pydagman.features.steering.preconditions import Words, obstacle, read_text, record_text
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.selection import SelectionError, chosen
+from condor_pydagman.features.steering.settings_text import (
+    read_settings,
+    recorded_bytes,
+    settings_text,
+)
+from condor_pydagman.features.steering.settings_text import shown as shown_settings
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.features.timeout.commands import Timeout
 from condor_pydagman.features.timeout.run import Timeouts, timeout_in_force
@@ -414,7 +417,7 @@ def test_a_node_leaves_a_full_category() -> None:
     assert harness.submits() == []
     harness.ask(SET, "B", text(category="b"))
     assert harness.submits() == ["B"]
-    assert harness.engine.chosen("category", "b") == [1, 2]
+    assert harness.engine.feature("steering").chosen("category", "b") == [1, 2]
 
 
 def test_a_node_enters_a_full_category() -> None:

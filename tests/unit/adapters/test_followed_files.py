@@ -18,12 +18,12 @@ from condor_pydagman.adapters.followed_files import (
     owner_of,
     read_known,
 )
-from condor_pydagman.adapters.foreign_texts import NotRead, read
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.lint.foreign_texts import NotRead, read
 
 ROOT = os.geteuid() == 0
 OTHER = (12345, 12345)
-JOBS = "condor_pydagman.adapters.described_jobs:number_of_jobs"
+JOBS = "condor_pydagman.lint.described_jobs:number_of_jobs"
 
 
 @pytest.fixture
@@ -56,7 +56,8 @@ def test_a_file_that_includes_itself_ends(here: Path) -> None:
     (here / "loop").write_text("include : loop\n" * 10)
     found = followed("include : loop\n")
     assert len(found.text) < 20 * MAX_BYTES
-    assert set(found.unread) == {"loop is not read: it is too large"}
+    reasons = ("it is too large", "files are included too deep")
+    assert set(found.unread) == {f"loop is not read: {reason}" for reason in reasons}
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,18 @@ def test_a_file_that_is_not_there_is_the_readers_mistake(here: Path) -> None:
     with pytest.raises(PoolError, match="can't open file none: No such file or directory"):
         number("include : none\nqueue")
     assert number("if false\ninclude : none\nendif\nqueue") == 1
+
+
+def test_the_line_of_an_included_file_that_can_not_be_read(here: Path) -> None:
+    (here / "outer").write_text("x = 1\ninclude : inner\n")
+    (here / "inner").write_text("y = 1\n\n  nonsense\n")
+    with pytest.raises(PoolError, match=r"^line 3 of inner, 'nonsense': expected "):
+        number("include : outer\nqueue")
+    with pytest.raises(PoolError, match=r"^'nonsense': expected "):
+        number("nonsense\nqueue")
+    (here / "inner").write_text("include : outer\n")
+    with pytest.raises(NotRead, match=r"outer is not read: files are included too deep"):
+        number("include : outer\nqueue")
 
 
 @pytest.mark.skipif(not ROOT, reason="only root makes files of other users")

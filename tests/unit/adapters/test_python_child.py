@@ -12,16 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import detached_process, foreign_texts
+from condor_pydagman.adapters import detached_process
 from condor_pydagman.adapters.followed_files import UNKNOWN
-from condor_pydagman.adapters.foreign_texts import ask
 from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.api import live_view
 from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.daemon import data_nodes
+from condor_pydagman.lint import foreign_texts
+from condor_pydagman.lint.foreign_texts import ask
+from condor_pydagman.placement import child_supervisor, gfal_copy, placement_ad
 from condor_pydagman.pool import choice, configuration
 from condor_pydagman.pool.privileges import Identity
-from condor_pydagman.transfer import child_supervisor, gfal_copy, placement_ad
 from condor_pydagman.web import queue_answers
 from tests.waiting import until
 
@@ -92,15 +93,15 @@ def _reader(_elsewhere: Path) -> None:
 
 STARTS: dict[str, Callable[[Path], object]] = {
     "adapters/detached_process.py": _detached,
-    "adapters/foreign_texts.py": _reader,
+    "lint/foreign_texts.py": _reader,
     "api/live_view.py": _notebook,
     "daemon/data_nodes.py": _worker,
     "pool/choice.py": lambda _elsewhere: choice.of_configuration(),
     "pool/personal.py": _htcondor,
     "pool/privileges.py": _isolated,
-    "transfer/child_process.py": _isolated,
-    "transfer/gfal_way.py": _isolated,
-    "transfer/placement_ad.py": _edits,
+    "placement/child_process.py": _isolated,
+    "placement/gfal_way.py": _isolated,
+    "placement/placement_ad.py": _edits,
     "web/queue_answers.py": _page,
 }
 ONLY_NAMED = {  # in a sentence, or to find what lies beside it

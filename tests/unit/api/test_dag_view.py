@@ -46,7 +46,7 @@ def test_nodes_say_what_the_lines_say() -> None:
     script = a.scripts[ScriptKind.PRE]
     assert (script.command, script.defer_status, script.defer_seconds) == ("pre.sh $JOB", 4, 60)
     assert (a.priority, a.category, a.pre_skip, a.abort) == (7, "heavy", 1, None)
-    assert a.run_if == ""
+    assert a.settings == {}
     assert b.abort is not None
     assert (b.abort.status, b.abort.exit_code) == (3, 0)
     assert (b.directory, b.noop, b.done, dict(b.scripts)) == ("d", True, False, {})
@@ -110,6 +110,11 @@ def test_the_edges_of_a_dense_layer_are_not_held_in_memory() -> None:
     assert next(iter(dag.edges)) == Edge("N0", "M0")
 
 
-def test_the_condition_of_a_node() -> None:
-    dag = parse_dag("JOB A x\nJOB B x\nPARENT A CHILD B\nRUN_IF B Parents.A.n > 1\n", name="t.dag")
-    assert (dag["A"].run_if, dag["B"].run_if) == ("", "Parents.A.n > 1")
+def test_what_commands_of_features_say_of_a_node() -> None:
+    text = "JOB A x\nJOB B x\nPARENT A CHILD B\nRUN_IF B Parents.A.n > 1\nTIMEOUT B RUNNING 2h\n"
+    dag = parse_dag(f"{text}PUBLISH A FILE a.ad\nPUBLISH A ATTRIBUTES MemoryUsage\n", name="t.dag")
+    assert dag["A"].settings == {"PUBLISH": {"file": "a.ad", "attributes": ("MemoryUsage",)}}
+    assert dag["B"].settings == {
+        "TIMEOUT": {"running": 7200},
+        "RUN_IF": {"otherwise": "SKIP", "expression": "Parents.A.n > 1"},
+    }

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import socket
-
 import pytest
 
 from benchmarks import events, order_steps
-from benchmarks.connections import has_connection
 from condor_pydagman.engine.rules import retry_delay_s
 from condor_pydagman.graph.model import Retry
 
@@ -26,12 +22,3 @@ def test_lateness_counts_from_the_planned_time() -> None:
     ]
     found = order_steps.lateness(log)
     assert found == {"retry late": [pytest.approx(0.5)], "timeout late": [0.25]}
-
-
-def test_a_connection_is_one_that_was_accepted_by_the_kernel() -> None:
-    assert not has_connection(0)
-    before = has_connection(os.getpid())
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        assert has_connection(os.getpid()) is before
-        with socket.create_connection(server.getsockname()):
-            assert has_connection(os.getpid())

@@ -185,7 +185,7 @@ sys.exit(pydagman.main())
     ("words", "code", "said"),
     [
         ("--version --verbose", 0, "bindings          "),
-        ("ls t.dag", 1, "to install them: pip install htcondor"),
+        ("ls", 1, "to install them: pip install htcondor"),
         ("nonsense", 1, "to install them: pip install htcondor"),
     ],
 )

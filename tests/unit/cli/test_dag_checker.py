@@ -14,7 +14,6 @@ from condor_pydagman.cli.dag_checker import json_text, main, parse_checker
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.errors import UsageError
 from condor_pydagman.lint.lint_world import DiskWorld
-from condor_pydagman.transfer import make_worker
 
 pytestmark = pytest.mark.usefixtures("work_directory")
 
@@ -204,7 +203,9 @@ def test_an_allocation_that_cannot_be_made(
     directory = tmp_path / "modules"
     directory.mkdir()
     settings = Settings(module_directories=(str(directory),), capacities=(("nest", 1000),))
-    monkeypatch.setattr(make_worker, "configured_settings", lambda: settings)
+    monkeypatch.setattr(
+        "condor_pydagman.data_requests.settings.settings_of", lambda config, lookup: settings
+    )
     (tmp_path / "in.dap").write_text("dap_type = allocate\ndest_host = nest\n")
     code, output = run(capsys, "DATA in in.dap\n", "-lint")
     assert (code, "DAG314" in output) == (0, True)
@@ -351,7 +352,7 @@ def test_an_included_file_that_is_not_there(
     ):
         Path("x.sub").write_text(f"executable = /bin/true\n{text}")
         world = DiskWorld()
-        assert world.missing_include(world.read_text("x.sub"), "", "x.sub") == missing
+        assert world.unfollowed(world.read_text("x.sub"), "", "x.sub")[1] == missing
 
 
 def test_why_a_condition_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
@@ -393,6 +394,41 @@ def test_values_that_check_jdl_refuses(
     reading = DiskWorld().reading(text, "", "x")
     assert reading.problem == said.format(here=tmp_path)
     assert not any("iwd" in one for one in reading.warnings)
+
+
+def test_what_lint_does_not_follow_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "real").touch()
+    (tmp_path / "link").symlink_to("real")
+    description = "executable = /bin/true\n{}\nqueue\n"
+    for line, why in (
+        ("include command : touch ran", "the command 'touch ran' is not run"),
+        ("queue a from touch ran |", "the command 'touch ran |' is not run"),
+        ("include : link", "link is not read: it is not a regular file"),
+    ):
+        (tmp_path / "a.sub").write_text(description.format(line))
+        code, output = run(capsys, "JOB A a.sub\nJOB B a.sub\n", "-lint")
+        told = f"t.dag:1:5: info DAG317: submit file a.sub of node A is not checked in full: {why}"
+        assert (code, output.count("DAG317"), told in output) == (0, 1, True), output
+    code, output = run(capsys, "JOB A {\ninclude command : touch ran\n}\n", "-lint")
+    assert "info DAG317: the description of node A is not checked in full" in output
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_submit_file_that_the_owner_of_the_dag_may_not_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(world: DiskWorld, path: str) -> str:
+        if path == "a.sub":
+            raise PermissionError(13, "the owner of the DAG may not read it", path)
+        return Path(path).read_text(encoding="utf-8")
+
+    monkeypatch.setattr(DiskWorld, "read_text", refuse)
+    (tmp_path / "a.sub").touch()
+    code, output = run(capsys, "JOB A a.sub\n", "-lint")
+    told = "info DAG317: submit file a.sub of node A is not checked: the owner of the DAG may not"
+    assert (code, told in output) == (0, True), output
 
 
 def test_limits_that_lint_looks_up(

@@ -172,7 +172,6 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
                 "PYDAGMAN_ALL_PRE_SCRIPTS_PER_SECOND",
                 "PYDAGMAN_MAX_BUNDLE_SIZE",
                 "PYDAGMAN_MAX_GROWN_NODES",
-                "PYDAGMAN_KEPT_GROWN_NODES",
                 "PYDAGMAN_MAX_PIECE_MB",
             ],
         ),

@@ -48,6 +48,14 @@ BAD = {
     "cycle in a splice": (
         "SPLICE S s.dag\n", "s.dag:4", "a cycle exists in the dag: S+X -> S+Y -> S+X",
     ),
+    "limit that is not defined": (
+        "SPLICE S l.dag\nJOB A a.sub\n", "ERROR: l.dag:2 SHARED_LIMIT", "\n    SHARED_LIMIT none",
+    ),
+    "no expression": (
+        "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nRUN_IF B 1 ; 2\n",
+        "t.dag:4",
+        "RUN_IF of node B: 1 ; 2: ",
+    ),
     "rescue file that does not fit": ("JOB Z a.sub\n", "t.dag.rescue001", "Z2"),
 }  # fmt: skip
 
@@ -59,6 +67,7 @@ def test_errors_that_dagman_would_find_are_reported(
     text, place, reason = BAD[case]
     Path("t.dag").write_text(text)
     Path("s.dag").write_text("JOB X a\nJOB Y a\nPARENT X CHILD Y\nPARENT Y CHILD X\n")
+    Path("l.dag").write_text("JOB X a.sub\nSHARED_LIMIT none ALL_NODES\n")
     Path("t.dag.halt").write_text("")
     if case.startswith("rescue"):
         Path("t.dag.rescue001").write_text("DONE Z2\n")
@@ -70,6 +79,18 @@ def test_errors_that_dagman_would_find_are_reported(
     assert "-no_check_dag" in err
     assert "File for submitting" not in out
     assert sorted(os.listdir()) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of other users")
+def test_a_file_that_the_owner_of_the_dag_cannot_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever submits a DAG does what its owner wants."""
+    Path("t.dag").write_text("INCLUDE c.dag\n")
+    Path("c.dag").write_text(BAD["cycle"][0])
+    Path("c.dag").chmod(0o600)
+    os.chown("t.dag", 12345, 12345)
+    assert checked("t.dag") == 1
+    told = capsys.readouterr().err
+    assert "ERROR: c.dag:6 a cycle exists" in told
 
 
 def test_all_errors_are_reported_together(capsys: pytest.CaptureFixture[str]) -> None:

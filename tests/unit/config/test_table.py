@@ -117,7 +117,7 @@ def test_knobs_of_data_placement_are_for_its_workers_too() -> None:
 def test_what_features_do_unless_their_knobs_are_set() -> None:
     found = Config()
     assert (found.sites_interval, found.sites_dir) == (60, "")
-    assert (found.max_grown_nodes, found.kept_grown_nodes) == (2_000_000, 100_000)
+    assert found.max_grown_nodes == 2_000_000
     assert found.max_piece_mb == 200
     limits = (found.shared_limits, found.limits_dir)
     assert not any((*limits, found.max_starts_per_minute, found.all_restart_pre_rate))

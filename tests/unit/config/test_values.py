@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from condor_pydagman.config import Config, Knob, effective_limit, limited_by, read
+from condor_pydagman.config.knob import TRANSFER
 from condor_pydagman.errors import ConfigError
 
 
@@ -171,3 +172,15 @@ def test_every_value_in_force_can_be_written_down_and_read_again() -> None:
         return knob.text(knob.default)
 
     assert read(default) == Config()
+
+
+def test_a_program_reads_its_own_knobs_only() -> None:
+    asked: list[str] = []
+
+    def get(knob: Knob) -> str:
+        asked.append(knob.name)
+        return {"PYDAGMAN_PLACEMENT_STREAMS": "8"}.get(knob.name, "")
+
+    assert read(get, program=TRANSFER) == Config(placement_streams=8)
+    assert len(asked) > 10
+    assert all(name.startswith("PYDAGMAN_PLACEMENT_") for name in asked)

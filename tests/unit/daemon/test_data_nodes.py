@@ -96,7 +96,7 @@ def test_allocations_of_a_removed_dag(
     monkeypatch.setattr(detached_process, "start", start)
     DataNodes(data_run).release_allocations()
     ((module, found),) = started
-    assert module == "condor_pydagman.transfer.dag_allocations"
+    assert module == "condor_pydagman.placement.dag_allocations"
     assert isinstance(found, WorkOrder)
     assert found.directory == str(tmp_path / "t.dag.placements")
 

@@ -94,7 +94,11 @@ def test_queue_replies_wait_for_a_half_written_event() -> None:
     assert 2.0 <= daemon.when(QueueListed)[0] <= 2.0 + 2 * nodes_log_writer.TORN_CHECK_S
 
 
-def test_a_log_of_a_newer_version_is_left_as_it_is() -> None:
+@pytest.mark.parametrize("feature", ["", "morning"])
+def test_a_record_that_is_not_known_puts_the_dag_on_hold(
+    feature: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "ABSENT", {"TOMORROW": feature} if feature else {})
     daemon = SimulatedDaemon("A", recovering=True)
     note = '[ DAGManNote = "TOMORROW"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
     daemon.world.log.append_own(make.submit("A", 7))
@@ -104,7 +108,11 @@ def test_a_log_of_a_newer_version_is_left_as_it_is() -> None:
     assert daemon.world.log.entries == before
     assert daemon.world.locked
     assert not daemon.requests(ask.Remove)
-    assert "record TOMORROW" in daemon.world.trace_text()
+    (hold,) = daemon.requests(ask.Hold)
+    assert hold.cluster == 0
+    writer = f"the feature {feature}" if feature else "a newer version"
+    assert f"a record TOMORROW, which {writer} of condor_pydagman has written" in hold.reason
+    assert hold.reason in daemon.world.trace_text()
 
 
 def test_throttles_edited_before_the_start_are_known_when_the_dag_begins() -> None:

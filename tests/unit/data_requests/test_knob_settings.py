@@ -10,7 +10,7 @@ from condor_pydagman.errors import ConfigError
 
 
 def test_the_defaults_agree() -> None:
-    assert settings_of(Config(), {}) == Settings()
+    assert settings_of(Config(), {}.get) == Settings()
 
 
 def test_lists_and_sizes() -> None:
@@ -19,7 +19,7 @@ def test_lists_and_sizes() -> None:
         placement_limits="data.example.org=4, s3=2",
         placement_capacity="/scratch=500 GB, s3://out=1 TB",
     )
-    settings = settings_of(config, {"LIBEXEC": "/libexec", "FILETRANSFER_PLUGINS": "/a, /b"})
+    settings = settings_of(config, {"LIBEXEC": "/libexec", "FILETRANSFER_PLUGINS": "/a, /b"}.get)
     assert settings.ways == ("direct", "plugin")
     assert settings.limits == (("data.example.org", 4), ("s3", 2))
     assert settings.capacities == (("/scratch", 500 << 30), ("s3://out", 1 << 40))
@@ -41,4 +41,4 @@ def test_lists_and_sizes() -> None:
 )
 def test_wrong_values(knob: str, value: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        settings_of(Config(**{knob: value}), {})
+        settings_of(Config(**{knob: value}), {}.get)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from condor_pydagman.data_requests.faults import SEVERAL_EXIT_CODE, FaultKind
 from condor_pydagman.data_requests.request_keys import BY_NAME, KEYS, TYPES
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
-from condor_pydagman.transfer.rules.faults import SEVERAL_EXIT_CODE, FaultKind
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/data-placement.md").read_text("utf-8")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from condor_pydagman.config import Config
@@ -85,12 +87,19 @@ def feeder(**how: object) -> Feeder:
 class FedDag(Growing):
     """An engine with a FEEDER."""
 
-    def __init__(self, text: str = "", *, begin: bool = True, **how: object) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        begin: bool = True,
+        limits: Mapping[str, int] = MappingProxyType({}),
+        **how: object,
+    ) -> None:
         dag = make.dag(text) if text else Dag(["t.dag"])
         if not text:
             dag.finish()
         FeederOfDag.put(dag).feeder = feeder(**how)
-        super().__init__(dag)
+        super().__init__(dag, **limits)
         if begin:
             self.begin()
 

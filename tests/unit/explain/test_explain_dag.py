@@ -8,7 +8,6 @@ import pytest
 
 from condor_pydagman.explain.explain_dag import explain_dag
 from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.features.growth.commands import GrowthOfDag, LetGo
 from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.explain import NOW, attempt, facts_of, hold, script, without_jobs
@@ -107,10 +106,3 @@ def test_a_big_dag_is_explained_quickly() -> None:
     facts = facts_of(text, {"N0": (NodeStatus.ERROR, [attempt(value=1)])})
     futile = explain_dag(facts).findings[1]
     assert len(futile.nodes) == count - 1
-
-
-def test_nodes_that_were_let_go_count_as_done() -> None:
-    facts = facts_of("JOB A a.sub\n", {"A": (NodeStatus.DONE, [])})
-    assert facts.dag is not None
-    GrowthOfDag.put(facts.dag).let_go_of = LetGo(0, 3, 40)
-    assert "41 nodes, 41 done" in explain_dag(facts).headline

@@ -317,6 +317,22 @@ def test_text_that_could_become_a_macro_is_not_the_submit_files_fault() -> None:
     assert advice.startswith("Change the text where it comes from")
 
 
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        (
+            'VARS A part="it\'s"',
+            "Change the text where it comes from: VARS, the list",
+        ),
+        ('VARS A part="its"', "Fix the submit file"),
+    ],
+)
+def test_a_quote_of_a_variable_is_not_the_submit_files_fault(line: str, advice: str) -> None:
+    last = without_jobs(reason="Unbalanced quote starting here: 's")
+    (found,) = the_finding(failed(f"{TEXT}{line}\n", "A", last)).advice
+    assert found.startswith(advice)
+
+
 def test_a_noop_node_has_no_job() -> None:
     last = attempt(value=0, cluster=0, hosts=(), reason="What it adds: refused")
     evidence = the_finding(failed(TEXT, "A", last)).evidence

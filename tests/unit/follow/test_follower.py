@@ -209,10 +209,10 @@ def test_who_halts_and_resumes_a_dag() -> None:
 
 def test_events_can_be_left_out() -> None:
     follower = follower_of()
-    follower.hear(wanted=False)
+    follower.wanted = False
     assert names(follower, line(OutKind.START), line(OutKind.NEW_RUN), line(OutKind.HALT)) == []
     assert follower.run.halted
-    follower.hear(wanted=True)
+    follower.wanted = True
     assert names(follower, line(OutKind.RESUME)) == ["dag.resume"]
 
 

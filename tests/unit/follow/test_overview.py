@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.follow.follower import Follower, Plan
-from condor_pydagman.follow.overview import Dagman, Overview, overview
+from condor_pydagman.follow.overview import Dagman, Overview, Standing
 from condor_pydagman.follow.run_model import Halted, Run
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import Tally
-from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.vocabulary import JournalRecord
 from tests.dag_logs import BEGIN
-from tests.unit.follow.bench import Bench, plan_of
+from tests.unit.follow.bench import Bench
 
 NOW = BEGIN + 500
 DONE = [f"done{number}" for number in range(10)]
@@ -70,7 +68,8 @@ def _a_run(bench: Bench, text: str, done_at: float, last: int) -> Tally:
 
 def seen(tally: Tally, **how: Any) -> Overview:
     of = {name: how.pop(name) for name in Dagman._fields if name in how}
-    return overview("t.dag", Dagman("running", **of), tally, NOW, **{"exact": True, **how})
+    exact = how.pop("exact", True)
+    return Standing("t.dag", Dagman("running", **of), tally, exact=exact).at(NOW, **how)
 
 
 def test_counts() -> None:
@@ -106,7 +105,7 @@ def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
 
 
 def test_no_end_is_foretold_if_several_should_have_been_done_since() -> None:
-    fast = overview("t.dag", Dagman("running"), a_run(done_at=10), BEGIN + 29, exact=True)
+    fast = Standing("t.dag", Dagman("running"), a_run(done_at=10), exact=True).at(BEGIN + 29)
     assert (fast.remaining_s, fast.stalled_s) == (None, 0.0)  # 10 in 29 s; none in 19 s
 
 
@@ -158,14 +157,6 @@ def test_a_node_that_can_start_goes_on(bench: Bench) -> None:
 
 def test_a_dag_that_is_slow_does_not_stand_still() -> None:
     assert seen(a_run(done_at=10, last=3)).stalled_s == 0  # there should have been 2
-
-
-def test_nodes_that_were_let_go_before_the_run_count_as_done() -> None:
-    dag = plan_of(DAG).dag
-    apply_progress(dag, "LET_GO 3 40 3 40\n", "t.dag.rescue001")
-    follower = Follower(lambda: Plan(dag))
-    counts = seen(Tally(follower.run, follower.engine)).counts
-    assert (counts["done"], counts["total"]) == (40, len(NODES) + 40)
 
 
 def test_what_runs_is_held_and_has_failed() -> None:

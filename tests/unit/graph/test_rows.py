@@ -53,7 +53,7 @@ def test_rows_of_new_nodes_stand_behind_and_others_get_longer() -> None:
     rows = rows_of([(0, 1), (0, -1), (-1, 0)], 2, 1)
     more = rows_of([(0, 1), (1, 0), (-1, 0)], 2, 1, marks=bytes([0, 1, 0]))
     moved = array("i", [2, 0, -2])  # its node 1 is node 0 here
-    rows.grow(at_once(rows.numbered(more, moved, 1, junctions=True)))
+    rows.grow(at_once(rows.numbered(more, moved, 1)))
     assert [list(rows.row(vertex)) for vertex in (0, 1, 2, -1, -2)] == [
         *([1, -1, 2], [], [0]),
         *([0], [2]),

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.features.common.steps import Steps, steps
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.statistics import NO_START, count_arcs, shape
-from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.vocabulary import NodeKind
 
 Line = tuple[Sequence[int], Sequence[int]]

@@ -9,13 +9,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from condor_pydagman.features import home
+from condor_pydagman.features.common.rows import row_of
 from condor_pydagman.features.growth.commands import Extend, Scatter
 from condor_pydagman.features.timeout.commands import TimeoutLine
 from condor_pydagman.language import commands
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.keywords import WORDS
 from condor_pydagman.language.parser import Reading, iter_commands, lines_of, parse
-from condor_pydagman.language.rows import row_of
 from condor_pydagman.language.syntax import of_class, of_word
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.rows import FLAG, LINE, NAME, NUMBER, commands_of, word

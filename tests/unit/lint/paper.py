@@ -43,8 +43,8 @@ class PaperWorld:
             return FileKind.MISSING
         return FileKind.EXECUTABLE if path.endswith(".sh") else FileKind.FILE
 
-    def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
-        yield f"{file}: {len(cached_of(dag))} node(s) with a CACHE command"
+    def outlook(self, feature: str, dag: Dag) -> Iterator[str]:
+        yield f"{dag.files[0]}: {len(cached_of(dag))} node(s) with a CACHE command"
 
     def is_directory(self, path: str) -> bool:
         return path + "/" in self.files
@@ -66,7 +66,7 @@ class PaperWorld:
     def config(self) -> Config | None:
         return self.knob_values
 
-    def limit_problem(self, dag: Dag) -> str:
+    def obstacle(self, feature: str, dag: Dag) -> str:
         name = limit_uses_of(dag)[0].limit
         return f"SHARED_LIMIT {name}: no such limit; the limits are " * self.no_limit
 
@@ -76,9 +76,10 @@ class PaperWorld:
     def unreadable(self, text: str, directory: str, source: str = "") -> str:
         return "line 2, 'nonsense': no statement" if "nonsense" in text else ""
 
-    def missing_include(self, text: str, directory: str, source: str = "") -> str:
+    def unfollowed(self, text: str, directory: str, source: str = "") -> tuple[str, str]:
         name = text.partition("include : ")[2].partition("\n")[0]
-        return name if name and self.kind(name) is FileKind.MISSING else ""
+        missing = name if name and self.kind(name) is FileKind.MISSING else ""
+        return "the command is not run" * ("|" in text), missing
 
 
 def linted(dag: str, **options: bool) -> Findings:

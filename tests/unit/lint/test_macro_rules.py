@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.lint.findings import Finding
+from condor_pydagman.lint.findings import Finding, Severity
 from condor_pydagman.lint.lint import lint
 from tests.unit.lint.paper import PaperWorld
 
@@ -97,6 +97,15 @@ def test_a_description_that_can_not_be_read() -> None:
     )
     (finding,) = findings("JOB A {\nnonsense\n}\n", "")
     assert finding.message.startswith("the description of node A can't be read: line 2")
+
+
+@pytest.mark.parametrize("line", ["include command : tool |", "queue a from tool |"])
+def test_a_command_that_is_not_run(line: str) -> None:
+    (finding,) = findings(TWO + "JOB C y.sub\n", f"{line}\nqueue\n", y="queue a in (b)\n")
+    assert (finding.code, finding.line, finding.severity) == ("DAG317", 1, Severity.INFO)
+    assert finding.message == (
+        "submit file x.sub of node A is not checked in full: the command is not run"
+    )
 
 
 def test_vars_that_are_used_by_their_name() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.matrix import page, run, trial
-from tests.matrix.outcome import NO_POOL, POOL, Counts, Outcome, Pair, counts, keep, load
+from tests.matrix.outcome import NO_POOL, Counts, Outcome, Pair, counts, load
 from tests.matrix.run import BOOK, PAGE, PAIRS
 from tests.matrix.trial import CHECKOUT, POOL_TESTS
 
@@ -27,54 +27,11 @@ def outcome(pair: str = "3.9:25.0", tests: str = NO_POOL, **more: object) -> Out
     return Outcome(Pair.parse(pair), tests, "2026-11-27", "abc", **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["3.9", "3.9:", ":25.0", "new:25.0", "3.9:25.0:1"])
-def test_what_is_no_pair(text: str) -> None:
-    with pytest.raises(ValueError):
-        Pair.parse(text)
-
-
 def test_a_report_of_pytest(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     report.write_text(REPORT)
     failures = ["tests.a::bad[x]", "tests.a::broken"]
     assert counts(report) == Counts(["tests.a::good"], failures, {"there is no bash": 2})
-
-
-def test_a_later_outcome_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
-    book = tmp_path / "versions.json"
-    assert load(book) == []
-    older, newer = outcome(passed=1), outcome(passed=2, skips={"why": 1})
-    pool, other = outcome(tests=POOL), outcome("3.13:25.0")
-    for one in (older, other, pool, newer):
-        keep(book, one)
-    assert load(book) == [newer, other, pool]
-
-
-def test_a_result_in_a_line() -> None:
-    good = outcome(passed=12345, unsteady=["a"], skips={"x": 2, "y": 3})
-    assert page.result(good) == "12,346 passed, 5 skipped"
-    assert page.result(outcome(passed=1, failures=["a"])) == "1 passed, 1 failed"
-    assert page.result(outcome(obstacle="no network")) == "not tested"
-
-
-def test_an_outcome_on_the_terminal() -> None:
-    found = outcome(passed=1, seconds=9, failures=["a"], skips={"there is no bash": 2})
-    told = ["1 passed, 1 failed, 2 skipped, 9 s", "failed: `a`", "2 skipped: there is no bash"]
-    assert page.lines_of(found) == told
-
-
-def test_the_page_keeps_what_is_around_its_tables(tmp_path: Path) -> None:
-    path = tmp_path / "page.md"
-    path.write_text(f"before\n{page.BEGIN}old\n{page.END}after\n")
-    found = outcome(python="3.9.18", bindings="25.0.14", passed=7, unsteady=["a"])
-    text = page.document(path, [found, outcome("3.15:25.0", obstacle="there is no Python 3.15")])
-    assert text.startswith(f"before\n{page.BEGIN}\n## Without a pool\n")
-    assert text.endswith(f"\n{page.END}after\n")
-    assert "| 3.9.18 | 25.0.14 | none | 2026-11-27 | `abc` | 8 passed |\n" in text
-    assert "\nPython 3.9, bindings 25.0:\n\n- failed, then passed: `a`\n" in text
-    assert "| 3.15 | 25.0 | none | 2026-11-27 | `abc` | not tested |\n" in text
-    assert "\n- there is no Python 3.15\n" in text
-    assert "old" not in text
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.engine.actions import AppendJournalRecord
-from condor_pydagman.errors import PoolError
+from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
@@ -77,18 +77,9 @@ def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path) -> None:
     assert counts == {"total": 4, "done": 1, "idle": 1, "waiting": 1, "ready": 1}
     logs.terminate(8, value=1)
     assert dag.look().counts["failed"] == 0
-    assert dag.plan is not None
-    grown = dag.plan.dag
+    grown = dag.dag
+    assert grown is not None
     assert grown.retries[grown.ids["X"]].limit == 1
-
-
-def test_nodes_that_were_let_go_before_the_run(tmp_path: Path) -> None:
-    (tmp_path / "t.dag").write_text("JOB A a.sub\nFEEDER BELOW 9 PROGRAM feed\n")
-    (tmp_path / "t.dag.rescue001").write_text("LET_GO 3 40 3 40\n")
-    logs = DagLogs(tmp_path)
-    logs.start(rescue="t.dag.rescue001")
-    counts = {name: count for name, count in watched(logs).look().counts.items() if count}
-    assert counts == {"total": 41, "done": 40, "ready": 1}
 
 
 def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
@@ -102,6 +93,42 @@ def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
     assert (seen.dag, seen.counts["idle"]) == ("S: inner.dag", 1)
     logs.terminate(8)
     assert not dag.look().subdags
+
+
+def test_what_changes_though_the_logs_tell_nothing_new(logs: DagLogs, tmp_path: Path) -> None:
+    logs.submit("S", 8)
+    logs.counts(3, 1, 0, 2, 0, 0, 0, 0, 0)
+    with locks.held(tmp_path / "t.dag.lock", "7\n"):
+        dag = watched(logs)
+        seen = dag.look()
+        assert (seen.state, seen.counts["done"], seen.subdags[0].begun) == ("running", 0, 0.0)
+        (tmp_path / "t.dag.halt").touch()
+        DagLogs(tmp_path, "inner.dag").start()
+        seen = dag.look()
+        assert (seen.state, seen.subdags[0].begun) == ("halted", BEGIN)
+        assert [one.cause for one in seen.notices] == ["dag.halted"]
+        (tmp_path / "t.dag.halt").unlink()
+        logs.log.rename(tmp_path / "moved")
+        seen = dag.look()
+        assert (seen.state, seen.counts["done"]) == ("running", 1), "DAGMan's counts are left"
+        (tmp_path / "moved").rename(logs.log)
+        assert dag.look().counts["done"] == 0
+
+
+def test_what_was_read_when_a_look_failed_is_seen_at_the_next(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dag = watched(logs)
+    dag.look()
+    logs.submit("A", 7)
+
+    def unreadable(paths: DagPaths) -> None:
+        raise FileError("can't be read")
+
+    with monkeypatch.context() as patch, pytest.raises(FileError):
+        patch.setattr(watched_dag, "state_of_files", unreadable)
+        dag.look()
+    assert dag.look().counts["idle"] == 1
 
 
 def test_a_dag_that_is_its_own_sub_dag(logs: DagLogs, tmp_path: Path) -> None:

@@ -109,26 +109,12 @@ def test_a_record_about_a_job_carries_its_id(proc: int) -> None:
     )
 
 
-def test_a_record_of_the_old_form_has_its_job_in_the_events_head() -> None:
-    record = own_events.parse_record(OLD.replace("PRE_ENDED", "JOB_LOST"))
-    assert record is not None
-    assert own_events.with_record(LogEvent(8, 12, 3, 0), record) == LogEvent(
-        8, 12, 3, 0, node="A", record=JournalRecord.JOB_LOST
-    )
-    record = own_events.parse_record(OLD)
-    assert record is not None
-    assert own_events.with_record(LogEvent(8, -1, -1, 0), record).record == JournalRecord.PRE_ENDED
-
-
 @pytest.mark.parametrize("record", sorted(CORE_RECORDS | RECORDS))
 def test_what_a_job_says_in_its_log_is_no_record(record: str) -> None:
     """Its own id is in the head: what `condor_chirp ulog` makes of a job's text."""
     action = AppendJournalRecord(record, 4, 0, cluster=13, proc=0)
     said = LogEvent(8, 12, 0, 0)
     record = own_events.parse_record(info_of(own_events.record_event(WHEN, "A", action)))
-    assert record is not None
-    assert own_events.with_record(said, record) == said
-    record = own_events.parse_record(OLD)
     assert record is not None
     assert own_events.with_record(said, record) == said
 
@@ -147,7 +133,7 @@ def test_a_record_is_read_back_as_written(
     info = info_of(own_events.record_event(WHEN, node, action))
     assert own_events.parse_record(info) == (
         *(record, node, retry, value, text),
-        *(-1, -1, False),
+        *(-1, -1),
     )
 
 
@@ -185,7 +171,6 @@ def test_a_long_text_keeps_its_beginning(text: str) -> None:
 
 
 GOOD = '[ DAGManNote = "PRE_ENDED"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
-OLD = GOOD.replace('Node = "A"', 'DAGNodeName = "A"')
 
 
 @pytest.mark.parametrize(
@@ -220,9 +205,18 @@ def test_control_characters_become_blanks() -> None:
 
 @pytest.mark.parametrize(
     ("name", "cluster", "found"),
-    [("TOMORROW", -1, "TOMORROW"), ("TOMORROW", 7, ""), ("GROWN", -1, ""), ("PLACEMENT", -1, "")],
+    [("LET_GO", -1, "LET_GO"), ("TOMORROW", 7, ""), ("GROWN", -1, ""), ("PLACEMENT", -1, "")],
 )
-def test_records_of_newer_versions(name: str, cluster: int, found: str) -> None:
+def test_records_that_are_not_known(name: str, cluster: int, found: str) -> None:
     note = f'[ DAGManNote = "{name}"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
     event = own_events.with_info(LogEvent(EventKind.GENERIC, cluster), note)
-    assert own_events.newer_record(event) == found
+    assert own_events.unknown_record(event) == found
+
+
+def test_a_record_of_a_feature_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_events, "_KNOWN", own_events._KNOWN - {"GROWN"})
+    note = '[ DAGManNote = "GROWN"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
+    read = own_events.with_info(LogEvent(EventKind.GENERIC, -1), note)
+    of_a_job = own_events.with_info(LogEvent(EventKind.GENERIC, 7), note)
+    assert (read.record, own_events.unknown_record(read)) == (None, "GROWN")
+    assert own_events.unknown_record(of_a_job) == ""

@@ -11,7 +11,6 @@ from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.features.choose.commands import ChoicesOfDag, Choose
-from condor_pydagman.features.growth.commands import Extend, GrowthOfDag, LetGo, growth_of
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag, Retry
@@ -275,19 +274,6 @@ def test_every_name_of_a_dag_file_comes_back(words: list[str]) -> None:
 
 def test_a_continued_line_still_is_one() -> None:
     assert apply_progress(small_dag(), "DONE \\\nA\nDONE B\n", "r").done == [0, 1]
-
-
-def test_what_has_been_let_go_is_counted_and_remembered() -> None:
-    dag = small_dag()
-    GrowthOfDag.put(dag).let_go_of = LetGo(0, 7, 30, 5, 20, True, ("A",))
-    written = text(dag, reports(dag))
-    assert "# Total number of Nodes: 34\n# Nodes premarked DONE: 32\n" in written
-    assert "\nLET_GO 7 30 5 20 LAST BY A\n" in written
-    again = small_dag()
-    GrowthOfDag.put(again).extensions = {0: Extend(0, "", "p"), 1: Extend(0, "", "p")}
-    apply_progress(again, written, "t.rescue001")
-    assert growth_of(again).let_go_of == growth_of(dag).let_go_of
-    assert list(growth_of(again).extensions) == [1]
 
 
 def test_a_node_that_is_done_by_its_line_and_runs_anew_is_not_done() -> None:

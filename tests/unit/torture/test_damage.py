@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
-from typing import Any
 
-import pytest
-
-from tests.torture import damage, report
+from tests.torture import damage
 from tests.torture.world import History
 
 LOG = "".join(
@@ -44,15 +40,6 @@ def test_a_cut_affects_events_across_the_new_end(tmp_path: Path) -> None:
     assert damage.hurt_by_cut(log) == ({2, 9}, {"A2"})
 
 
-def test_cutting(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text(LOG)
-    said = damage.cut(log, Random(1))
-    assert said == f"the nodes log was cut at byte {log.stat().st_size} of {len(LOG)}"
-    assert LOG.startswith(log.read_text())
-    assert log.with_name("log.whole").read_text() == LOG
-
-
 def test_jobs_with_all_their_events_are_counted(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(LOG[LOG.index("001") :])
@@ -77,61 +64,3 @@ def test_the_history_as_it_grows(tmp_path: Path) -> None:
     assert set(history.look()) == {(1, 0), (2, 0), (3, 0)}
     assert history.ads[1, 0]["DAGNodeName"] == "A"
     assert [history.exit_code(cluster) for cluster in (1, 2, 4)] == [3, -1, None]
-
-
-RECORDS: list[dict[str, Any]] = [
-    {
-        "disturbance": "kill",
-        "flavour": "ours",
-        "kills": 5,
-        "disturbances": 5,
-        "jobs": 1200,
-        "lost": [],
-    },
-    {
-        "disturbance": "kill",
-        "flavour": "ours",
-        "kills": 2,
-        "disturbances": 2,
-        "jobs": 30,
-        "lost": ["A"],
-    },
-    {
-        "disturbance": "hold",
-        "flavour": "stock",
-        "kills": 0,
-        "disturbances": 1,
-        "jobs": 30,
-        "lost": [],
-    },
-    {"disturbance": "kill", "flavour": "ours", "broken": "the harness"},
-]
-
-
-def test_the_tables(tmp_path: Path) -> None:
-    rows = report.summarise(RECORDS)
-    assert [(row["disturbance"], row["flavour"], row["runs"]) for row in rows] == [
-        ("kill", "ours", 2),
-        ("all", "ours", 2),
-        ("hold", "stock", 1),
-        ("all", "stock", 1),
-    ]
-    assert (rows[0]["kills"], rows[0]["lost"]) == (7, 1)
-    page = tmp_path / "page.md"
-    page.write_text(f"Before.\n{report.BEGIN}\nold\n{report.END}\nAfter.\n")
-    report.write(page, rows)
-    text = page.read_text()
-    assert text.startswith("Before.\n")
-    assert text.endswith("\nAfter.\n")
-    assert "\nold\n" not in text
-    assert "| SIGKILL of DAGMan at random | 2 | 7 | 7 | 1,230 |" in text
-    report.write(page, rows)
-    assert page.read_text() == text
-
-
-def test_a_page_without_marks(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("Mine.\n")
-    with pytest.raises(ValueError, match="are missing"):
-        report.write(page, [])
-    assert page.read_text() == "Mine.\n"

@@ -31,49 +31,6 @@ def test_the_dag_is_what_was_drawn() -> None:
             assert dag.is_noop(number) == nodes[name].noop
 
 
-def test_every_kind_of_node_is_drawn() -> None:
-    workloads = [draw(Random(seed)) for seed in range(60)]
-    nodes = [node for workload in workloads for node in workload.nodes]
-    for trait in ("pre", "post", "skip", "noop", "vanilla", "final", "retries", "fails"):
-        assert any(getattr(node, trait) for node in nodes), trait
-    assert {node.by for node in nodes if node.fails} == {"job", "pre", "post"}
-    assert any(node.procs > 1 for node in nodes)
-    assert not all(node.works for node in nodes)
-    assert any(node.name.startswith("S+") for node in nodes)
-    assert any(workload.inner for workload in workloads)
-    assert any(workload.options for workload in workloads)
-
-
-def test_where_all_must_succeed() -> None:
-    for seed in range(40):
-        workload = draw(Random(seed), sure=True, retries=2)
-        assert all(node.works and not node.final for node in workload.nodes)
-        assert all(node.retries >= node.fails + 2 for node in workload.nodes)
-        assert not workload.inner
-
-
-def test_bundles_are_drawn_where_they_may_be() -> None:
-    assert not any(node.bundled for seed in range(20) for node in draw(Random(seed)).nodes)
-    workloads = [draw(Random(seed), bundles=1.0) for seed in range(40)]
-    nodes = [node for workload in workloads for node in workload.nodes]
-    assert {node.bundled for node in nodes} == {"", "no", "yes"}
-    assert not any(node.final or node.noop for node in nodes if node.bundled)
-    lines = [" ".join(workload.lines) for workload in workloads]
-    assert all("BUNDLE all SIZE " in line for line in lines)
-    assert {"CHAINS" in line for line in lines} == {True, False}
-    assert {bool(node.reads) for node in nodes if node.writes} == {True, False}
-    assert all(node.writes == bool(node.bundled) for node in nodes)
-
-
-def test_without_outputs() -> None:
-    for seed in range(20):
-        assert not any(node.writes for node in draw(Random(seed), bundles=1.0, outputs=False).nodes)
-
-
-def test_the_same_seed_gives_the_same() -> None:
-    assert draw(Random(3)) == draw(Random(3))
-
-
 def run(directory: Path, *words: str) -> int:
     environment = {"CONDOR_ID": "12.0", "PATH": "/usr/bin:/bin"}
     return subprocess.run(words, cwd=directory, env=environment, check=False).returncode

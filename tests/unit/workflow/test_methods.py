@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from condor_pydagman import DagError
-from condor_pydagman.features.sweep.commands import Dimension
 from condor_pydagman.language.keywords import manual
 from condor_pydagman.workflow.workflow import Workflow
 from tools.workflow_methods import BY_HAND, OF_RESCUE_FILES
@@ -52,7 +51,7 @@ OF_NODES: dict[str, list[tuple[Callable[[Any], Any], str]]] = {
 OF_DAG: dict[str, list[tuple[Callable[[Any, Any], Any], str]]] = {
     "SWEEP": [
         (
-            lambda f, a: f.sweep("s{x}", "x.sub", dimensions=[Dimension("x", ("1", "2"))]),
+            lambda f, a: f.sweep("s{x}", "x.sub", dimensions=[("x", ("1", "2"), False)]),
             "SWEEP s{x} x.sub OVER x IN 1 2",
         ),
         (lambda f, a: f.sweep("s{x}", "x.sub", rows="t.csv"), "SWEEP s{x} x.sub ROWS t.csv"),

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 from condor_pydagman.graph.build import BuildOptions, build
-from tests.workflows.files import LEDGER, dag_text, write
+from tests.workflows.files import LEDGER, write
 from tests.workflows.ledger import check_ledger
-from tests.workflows.shapes import kind, make
+from tests.workflows.shapes import make
 
 
 def test_the_dag_file_says_what_the_workflow_is(tmp_path: Path) -> None:
@@ -19,20 +19,6 @@ def test_the_dag_file_says_what_the_workflow_is(tmp_path: Path) -> None:
     assert list(dag.names) == workflow.nodes
     edges = {(dag.names[p], dag.names[n]) for n in range(len(dag)) for p in dag.parents(n)}
     assert edges == set(workflow.edges)
-
-
-def test_every_kind_has_a_submit_file(tmp_path: Path) -> None:
-    workflow = make("sipht", 40)
-    write(tmp_path, workflow, universe="vanilla", more=["noop_job = true"])
-    for node in workflow.nodes:
-        text = (tmp_path / f"{kind(node)}.sub").read_text()
-        assert "universe = vanilla\n" in text
-        assert text.endswith("noop_job = true\nqueue\n")
-
-
-def test_nodes_without_parents_have_no_parent_line() -> None:
-    text = dag_text(make("seismology", 30))
-    assert text.count("PARENT") == 1
 
 
 def test_jobs_keep_the_ledger(tmp_path: Path) -> None:

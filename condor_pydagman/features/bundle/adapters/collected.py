@@ -122,8 +122,6 @@ def collect_live(order: CollectOrder, known: Known) -> Collected:
     """
     directory = os.path.join(order.directory, str(order.number))
     head = _first_line(os.path.join(directory, TASKS))
-    if "release" not in head:
-        return Collected(order.number, "", is_live=False)
     name = LIVE if head.get("stream") is True else RESULTS
     state = _state(os.path.join(directory, name))
     if state and known.state == state:
@@ -293,7 +291,7 @@ def _entries(directory: str) -> set[str]:
 
 
 def _first_words(path: str) -> str:
-    """What the runner has said that has not begun."""
+    """What a runner that could not begin has said."""
     with contextlib.suppress(FileNotFoundError), _opened(path) as file:
         return file.readline(MAX_WHY).decode("utf-8", "replace").strip()
     return ""
@@ -302,8 +300,7 @@ def _first_words(path: str) -> str:
 def _numbers(names: Sequence[str], tasks: Mapping[int, Mapping[str, Any]]) -> dict[str, int]:
     """By name of a node, the number of its task: the list of tasks tells, as nodes of a bundle may
     have been taken out of the DAG since.  Those that are not in the list have numbers behind it."""
-    by_place = dict(enumerate(names, 1))
-    known = {tasks[number].get("name", by_place.get(number)): number for number in sorted(tasks)}
+    known = {tasks[number]["name"]: number for number in sorted(tasks)}
     others = count(max(tasks, default=0) + 1)
     return {name: known[name] if name in known else next(others) for name in names}
 
@@ -380,8 +377,7 @@ def _tasks(path: str) -> dict[int, dict[str, Any]]:
 
 
 def _is_task(line: Mapping[str, Any]) -> bool:
-    texts = [line.get(name) for name in ("directory", "output", "error")]
-    texts.append(line.get("name", ""))
+    texts = [line.get(name) for name in ("name", "directory", "output", "error")]
     remaps, outputs = line.get("remaps"), line.get("outputs")
     if isinstance(remaps, dict):
         texts += [*remaps, *remaps.values()]

@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 from condor_pydagman.features.bundle.adapters import slots
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
@@ -29,8 +30,8 @@ from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
+from condor_pydagman.features.common.steps import steps
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.steps import steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -219,6 +220,20 @@ class _Packing:
 def packs(found: BundleOutlook) -> bool:
     """Whether any nodes can go together."""
     return any(line.kinds for line in found.lines)
+
+
+def as_json(found: BundleOutlook) -> dict[str, Any]:
+    """The same for programs."""
+    lines = [
+        {
+            "name": line.name,
+            "kinds": [{**one._asdict(), "chains": one.chains._asdict()} for one in line.kinds],
+            "alone": [one._asdict() for one in line.alone],
+            "apart": [one._asdict() for one in line.apart],
+        }
+        for line in found.lines
+    ]
+    return {**found._asdict(), "lines": lines}
 
 
 def told(found: BundleOutlook) -> Iterator[str]:

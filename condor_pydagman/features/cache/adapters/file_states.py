@@ -15,7 +15,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.followed_files import read_known
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.cache.facts import CachedNode
-from condor_pydagman.language.file_macros import expanded
+from condor_pydagman.features.common.file_macros import expanded
 from condor_pydagman.named_tuple import NamedTuple
 
 _BLOCK = 1 << 20

@@ -8,28 +8,28 @@ from typing import BinaryIO
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError, is_machine_error
-from condor_pydagman.features.growth.commands import Piece, growth_of
-from condor_pydagman.features.growth.piece import PieceText, read_piece
-from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.stepwise import Steps, at_once
-from condor_pydagman.names import DagPaths
-from condor_pydagman.records.grown_sections import (
+from condor_pydagman.features.growth.commands import Piece
+from condor_pydagman.features.growth.grown_sections import (
     MAX_HEAD_BYTES,
     is_cut_short,
     read_body,
     read_head,
     section,
 )
+from condor_pydagman.features.growth.piece import PieceText, read_piece
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.stepwise import Steps, at_once
+from condor_pydagman.names import DagPaths
 
-# Keeps what has been added to a DAG in the file beside it, see `records.grown_sections`.
+# Keeps what has been added to a DAG in the file beside it, see `features.growth.grown_sections`.
 
 
 class GrownFile:
     """The texts of pieces, by digest.  Nothing is opened before it is needed.
 
     Each text is mostly asked for once, after a restart; what this process has kept or read takes no
-    memory here.  A text that many pieces have, one let go before the next, is looked for twice.
+    memory here.  A text that several pieces have, which add no node then, is looked for twice.
     """
 
     def __init__(self, path: str) -> None:
@@ -162,9 +162,8 @@ class KeptPieces(Mapping[str, Piece]):
         text = self._file.text(digest)
         if text is None:
             raise KeyError(digest)
-        anew = growth_of(self._dag).let_go_of.number > 0
         try:
-            return at_once(read_piece(self._dag, text, digest=digest, anew=anew))
+            return at_once(read_piece(self._dag, text, digest=digest))
         except DagFileErrors:
             raise KeyError(digest) from None
 

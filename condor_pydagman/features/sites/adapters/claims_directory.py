@@ -1,8 +1,7 @@
-"""The claims of all DAGMans of the access point: see `adapters.job_claims`.
+"""The claims of all DAGMans of the access point: see `features.common.adapters.job_claims`.
 
 Here no DAGMan proves that it lives: a claim counts while the DAGMan job is in the queue.  A file is
-JSON, and nothing in it is trusted.  It says as well at which sites groups of the DAG wait; DAGMans
-of older versions do not say that, and do not read it.
+JSON, and nothing in it is trusted.  It says as well at which sites groups of the DAG wait.
 """
 
 from __future__ import annotations
@@ -12,15 +11,15 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from condor_pydagman.adapters.job_claims import FileKind, JobClaims, usual_name
 from condor_pydagman.adapters.shared_directory import (
     SharedDirectory,
     Usual,
     failure,
     open_this,
 )
-from condor_pydagman.adapters.wakes import Line
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.common.adapters.job_claims import FileKind, JobClaims, usual_name
+from condor_pydagman.features.common.adapters.wakes import Line
 from condor_pydagman.features.sites.turns import NOBODY, Side, Waits
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -143,7 +142,7 @@ class ClaimsDirectory(JobClaims):
 
     @property
     def name(self) -> str:
-        """Of the own file: that of a DAGMan of an older version, too.
+        """Of the own file.
 
         Raises:
             FileError: the directory can't be read.

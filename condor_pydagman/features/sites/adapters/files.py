@@ -17,6 +17,7 @@ from typing import Any
 import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
+from condor_pydagman.features.common.expression_text import MAX_EXPRESSION, first_mistake
 from condor_pydagman.features.sites.adapters.ads import (
     MAX_SITES,
     MAX_VALUE,
@@ -26,7 +27,6 @@ from condor_pydagman.features.sites.adapters.ads import (
 )
 from condor_pydagman.features.sites.adapters.claims_directory import MAX_NAME
 from condor_pydagman.features.sites.environment import left_out, parse_environment
-from condor_pydagman.language.expression_text import MAX_EXPRESSION, first_mistake
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.named_tuple import NamedTuple
 

@@ -10,8 +10,8 @@ from typing import Any
 import htcondor2
 
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
-from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.common.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.features.sites.adapters.ads import SiteAd, is_usable, value_of
 from condor_pydagman.features.sites.adapters.claims_directory import Claims, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.description import SITE_ATTRIBUTE

@@ -1,0 +1,1 @@
+"""What features that several DAGs share take of files and the queue."""

@@ -1,0 +1,86 @@
+"""`condor_pydagman limits`: the limits that DAGs share, and which DAG has how much of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.cli.say import say
+from condor_pydagman.cli.text_table import columns
+from condor_pydagman.features.shared_limits.configured import PLACES
+from condor_pydagman.features.shared_limits.listing import all_limits
+from condor_pydagman.features.shared_limits.overview import LimitRow
+from condor_pydagman.words import duration
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+_COLUMNS = ("LIMIT", "WHAT", "TAKEN", "WAITING", "DAGS")
+_DAG_COLUMNS = ("LIMIT", "WHAT", "TAKEN", "WAITING", "FOR", "JOB", "USER", "DAG")
+_DESCRIPTION = """\
+List the limits that DAGs share (SHARED_LIMIT): how much of each is in use, and how much
+more DAGs are waiting for. The list has the limits of the access point and your own."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "limits",
+        help="list the limits that DAGs share",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--dags", action="store_true", help="print a line for each DAG")
+    parser.add_argument("--json", action="store_true", help="print JSON, including the DAGs")
+    parser.set_defaults(action=_list)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    """Print the limits; returns the exit code.
+
+    Raises:
+        PydagmanError: they are defined wrongly, or the directory can't be read.
+    """
+    found = all_limits(lambda text: say(text, error=True))
+    if arguments.json:
+        print(json.dumps([_json(row) for row in found], indent=4))
+        return 0
+    if not found:
+        say(f"no limit is defined; limits are defined by {PLACES} (docs/limits.md)")
+    say(*(dag_table(found, time.time()) if arguments.dags else table(found)))
+    return 0
+
+
+def _json(row: LimitRow) -> dict[str, Any]:
+    return {**row._asdict(), "dags": [one._asdict() for one in row.dags]}
+
+
+def table(found: list[LimitRow]) -> list[str]:
+    """A line for each limit and kind; nothing if there are none."""
+    rows = [
+        (_name(row), row.kind, f"{row.taken}/{row.most}", str(row.waiting), str(len(row.dags)))
+        for row in found
+    ]
+    return list(columns([_COLUMNS, *rows], left=(0, 1))) if rows else []
+
+
+def dag_table(found: list[LimitRow], now: float) -> list[str]:
+    """A line for each DAG that has or wants some of a limit."""
+    rows = [
+        (
+            *(_name(row), row.kind, f"{one.taken}/{row.most}", str(one.waiting)),
+            duration(max(0.0, now - one.since)) if one.since else "-",
+            *(str(one.cluster), one.user, one.dag if one.lives else f"{one.dag} (not running)"),
+        )
+        for row in found
+        for one in row.dags
+    ]
+    return list(columns([_DAG_COLUMNS, *rows], left=(0, 1, 6, 7))) if rows else []
+
+
+def _name(row: LimitRow) -> str:
+    return f"{row.name} (own)" if row.own else row.name

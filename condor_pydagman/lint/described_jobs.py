@@ -1,0 +1,68 @@
+"""What jobs a submit description makes.
+
+These functions are called in a confined process (`lint.foreign_texts`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from condor_pydagman.adapters import descriptions
+
+MAX_JOBS = 3  # of a description whose commands are told
+# In place of what nobody knows before: no description has these numbers.
+LATER = {
+    **dict.fromkeys(("Cluster", "ClusterId"), "1000000007"),
+    **{"SUBMIT_TIME": "1000000009", "YEAR": "1000000021", "MONTH": "1000000033"},
+    "DAY": "1000000087",
+}
+# Another value at each reading, or none where these functions run.
+_UNKNOWN = re.compile(r"\$(?=(?:RANDOM_CHOICE|RANDOM_INTEGER|ENV)\()", re.I)
+_PROGRAM = ("executable", "arguments", "shell", "initialdir", "input", "output", "error")
+_IMAGES = ("container_image", "docker_image")
+_FILES = ("output", "error", "log")
+COMMANDS = (int, [dict.fromkeys((*_PROGRAM, *_IMAGES), str)])  # shape of the answer of `commands`
+
+
+def number_of_jobs(text: str) -> int:
+    """How many jobs it makes."""
+    return descriptions.procs_of(descriptions.parse(text))
+
+
+def commands(text: str) -> tuple[int, list[dict[str, str]]]:
+    """How many jobs it makes; and what the first MAX_JOBS of them run, by submit commands."""
+    description = descriptions.parse(text)
+    items, each = descriptions.queued(description)
+    jobs = len(items) * each
+    for key, value in list(description.items()):
+        if _UNKNOWN.search(value):
+            description[key] = _UNKNOWN.sub("$(DOLLAR)", value)
+    found = []
+    for proc in range(min(jobs, MAX_JOBS)):
+        job = descriptions.of_job(description, LATER, proc, items, each)
+        found.append(_values(job, (*_PROGRAM, *_IMAGES)))
+    return jobs, found
+
+
+def files(text: str, macros: dict[str, str], proc: int, number: int) -> list[dict[str, str]]:
+    """Where so many jobs, from `proc` on, write to, by submit commands.
+
+    Args:
+        macros: those of their submission.
+    """
+    description = descriptions.parse(text)
+    try:
+        items, each = descriptions.queued(description)
+    except descriptions.BINDINGS:  # its items are not there any more
+        items, each = [{}], 1
+    found = []
+    names = ("initialdir", "should_transfer_files", *_FILES, *(f"stream_{one}" for one in _FILES))
+    for one in range(proc, proc + number):
+        job = descriptions.of_job(description, macros, one, items, each)
+        found.append(_values(job, names))
+    return found
+
+
+def _values(description: Any, names: tuple[str, ...]) -> dict[str, str]:
+    return {name: descriptions.expanded(description, name) for name in names}

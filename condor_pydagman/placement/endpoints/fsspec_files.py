@@ -1,0 +1,262 @@
+"""Services that fsspec knows: S3, XRootD (`root`), Google's and Microsoft's stores, HDFS, ...
+
+What is common to them is done by fsspec's own interface.  An object store shows a file only when
+it is whole, so there it needs no temporary name; what was begun is given up if the transfer fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib.util
+from collections.abc import Iterator
+from typing import Any
+
+from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
+from condor_pydagman.data_requests.urls import Url
+from condor_pydagman.placement.endpoints.endpoint import Closing, Endpoint, Entry
+from condor_pydagman.placement.endpoints.fsspec_options import file_system
+from condor_pydagman.placement.endpoints.library_faults import Mapped
+from condor_pydagman.placement.way import Surroundings
+
+INSTALL = "pip install 'condor_pydagman[transfer]'"
+INSTALL_PELICAN = "pip install 'condor_pydagman[pelican]', with Python 3.11 or later"
+PELICAN = ("osdf", "pelican")
+_OF_GFAL = ("srm", "gsiftp")
+READ_BYTES = 4 << 20  # that are asked for at once
+PART_BYTES = 5 << 20  # of a part of an upload; S3 takes none that is smaller
+MAX_PARTS = 9000  # S3 takes 10,000
+OBJECT_STORES = frozenset(("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"))
+# What fsspec has besides services: files of this machine, archives, caches.
+_NO_SERVICES = frozenset(
+    (
+        *("file", "local", "memory", "asynclocal", "async_wrapper", "generic", "dir", "data"),
+        *("zip", "tar", "libarchive", "reference", "jupyter", "jlab"),
+        *("cached", "blockcache", "filecache", "simplecache"),
+        *("http", "https", "webdav", "dav", "davs"),
+    )
+)
+_USUAL = ("http", "https", "dav", "davs", "ftp", "ftps", "sftp", "s3", "root")
+_VERSIONS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "md5Hash")
+
+
+def known(scheme: str) -> str:
+    """Why there is no endpoint for a scheme, and what to do about it; '' if there is one."""
+    if scheme == "sftp":
+        from condor_pydagman.placement.endpoints import sftp_files
+
+        return sftp_files.why_unusable()
+    if scheme in PELICAN and importlib.util.find_spec("pelicanfs") is None:
+        return f"for {scheme}, pelicanfs is needed: {INSTALL_PELICAN}"
+    if scheme in _OF_GFAL:
+        return f"it does not know {scheme}"
+    try:
+        import fsspec
+        from fsspec.registry import known_implementations
+    except ImportError:
+        return f"for {scheme}, fsspec is needed: {INSTALL}"
+    scheme = _fsspec_name(scheme)
+    if scheme in _NO_SERVICES or not (
+        scheme in known_implementations or scheme in fsspec.available_protocols()
+    ):
+        near = difflib.get_close_matches(scheme, (*_USUAL, *known_implementations), 1, 0.7)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        return f"fsspec does not know {scheme}{meant}"
+    try:
+        fsspec.get_filesystem_class(scheme)
+    except (ImportError, ValueError) as error:
+        return f"fsspec needs a package for {scheme} ({error}): {INSTALL}"
+    return ""
+
+
+def open_endpoint(
+    url: Url, surroundings: Surroundings, credential: str, proxy: str = ""
+) -> Endpoint:
+    """A new endpoint for a scheme of which `known` says nothing.
+
+    Raises:
+        Fault: its credentials can't be used.
+    """
+    if url.scheme == "sftp":
+        from condor_pydagman.placement.endpoints.sftp_files import SftpFiles
+
+        return SftpFiles(url, surroundings, credential)
+    return FsspecFiles(url, surroundings, credential, proxy)
+
+
+def _fsspec_name(scheme: str) -> str:
+    return {"xroot": "root", "roots": "root"}.get(scheme, scheme)
+
+
+class FsspecFiles(Closing):
+    """An `Endpoint` for a service of fsspec's."""
+
+    can_list = True
+    can_append = False
+
+    def __init__(
+        self, url: Url, surroundings: Surroundings, credential: str, proxy: str = ""
+    ) -> None:
+        self._scheme = _fsspec_name(url.scheme)
+        self._server = url.server
+        self.appears_whole = url.scheme in OBJECT_STORES
+        self.can_rename = not self.appears_whole
+        with self._errors(url):
+            self._fs: Any = file_system(
+                self._scheme, url, surroundings, credential, proxy, PART_BYTES
+            )
+
+    def look(self, url: Url) -> Entry | None:
+        """See `Endpoint`."""
+        try:
+            with self._errors(url):
+                return _entry("", self._fs.info(self._path(url)))
+        except Fault as fault:
+            if fault.kind is FaultKind.MISSING:
+                return None
+            raise
+
+    def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
+        """See `Endpoint`."""
+        root = self._path(url).rstrip("/") + "/"
+        with self._errors(url):
+            found = self._fs.find(root, maxdepth=None if deep else 1, detail=True)
+        for path, info in found.items():
+            name = str(path)
+            relative = name[len(root) :] if name.startswith(root) else name.lstrip("/")
+            if relative and not relative.endswith("/"):
+                yield _entry(relative, info)
+
+    def read(self, url: Url, offset: int) -> FsspecReader:
+        """See `Endpoint`."""
+        with self._errors(url):
+            path = self._path(url)
+            info = self._fs.info(path)
+            if info.get("type") == "directory":
+                raise no_file(url)
+            file = self._fs.open(path, "rb", block_size=READ_BYTES, cache_type="none")
+            if offset:
+                file.seek(offset)
+        return FsspecReader(file, _entry("", info), offset, self._errors(url))
+
+    def write(self, url: Url, offset: int, size: int | None) -> FsspecWriter:
+        """See `Endpoint`."""
+        if self._scheme in PELICAN:
+            raise Fault(FaultKind.REFUSED, f"{url}: pelicanfs uploads only whole files of a disk")
+        with self._errors(url):
+            path = self._path(url)
+            if not self.appears_whole:
+                with contextlib.suppress(FileExistsError):
+                    self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+            more = {"autocommit": False} if self.appears_whole else {}
+            part_bytes = max(PART_BYTES, (size or 0) // MAX_PARTS)
+            file = self._fs.open(path, "wb", block_size=part_bytes, **more)
+        return FsspecWriter(file, self.appears_whole, self._errors(url))
+
+    def rename(self, url: Url, to: Url) -> None:
+        """See `Endpoint`."""
+        with self._errors(to):
+            old, new = self._path(url), self._path(to)
+            with contextlib.suppress(FileNotFoundError):
+                if self._fs.exists(new):
+                    self._fs.rm_file(new)
+            self._fs.mv(old, new)
+
+    def remove(self, url: Url) -> None:
+        """See `Endpoint`."""
+        try:
+            with self._errors(url):
+                self._fs.rm_file(self._path(url))
+        except Fault as fault:
+            if fault.kind is not FaultKind.MISSING:
+                raise
+
+    def copy(self, url: Url, to: Url) -> bool:
+        """See `Endpoint`; only object stores copy by themselves."""
+        if not self.appears_whole:
+            return False
+        with self._errors(url):
+            self._fs.cp_file(self._path(url), self._path(to))
+        return True
+
+    def close(self) -> None:
+        """See `Endpoint`."""
+
+    def _path(self, url: Url) -> str:
+        """A path as fsspec has it: with the bucket in an object store."""
+        path = f"{url.host}{url.path}" if self.appears_whole else url.path
+        return path.replace("//", "/") if self._scheme == "root" else path
+
+    def _errors(self, url: Url) -> Mapped:
+        return Mapped(url, self._server if not self.appears_whole else self._scheme)
+
+
+class FsspecReader:
+    """An open source; see `endpoint.Reader`."""
+
+    def __init__(self, file: Any, entry: Entry, offset: int, errors: Mapped) -> None:
+        self._file = file
+        self._errors = errors
+        self.offset = offset
+        self.size = entry.size
+        self.version = entry.version
+        self.checksums = entry.checksums
+        self._left = None if entry.size is None else entry.size - offset
+        self._rest = memoryview(b"")
+
+    def readinto(self, buffer: memoryview) -> int:
+        """See `endpoint.Reader`."""
+        if not self._rest:
+            self._rest = memoryview(b"")  # the last block is freed before the next one comes
+            with self._errors:
+                self._rest = memoryview(self._file.read(READ_BYTES))
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        if self._left is not None:
+            self._left -= count
+            if not count and self._left > 0:
+                raise Fault(
+                    FaultKind.SERVER, f"{self._left} bytes before the end nothing more came"
+                )
+        return count
+
+    def close(self) -> None:
+        """See `endpoint.Reader`."""
+        with contextlib.suppress(Exception):
+            self._file.close()
+
+
+class FsspecWriter:
+    """An open destination; see `endpoint.Writer`."""
+
+    def __init__(self, file: Any, commits: bool, errors: Mapped) -> None:
+        self._file = file
+        self._commits = commits
+        self._errors = errors
+
+    def write(self, data: memoryview) -> None:
+        """See `endpoint.Writer`."""
+        with self._errors:
+            self._file.write(bytes(data))
+
+    def commit(self) -> None:
+        """See `endpoint.Writer`."""
+        with self._errors:
+            self._file.close()
+            if self._commits:
+                self._file.commit()
+
+    def abort(self) -> None:
+        """See `endpoint.Writer`."""
+        with contextlib.suppress(Exception):
+            if self._commits:
+                self._file.discard()
+            self._file.closed = True  # or its destructor would write what is left
+
+
+def _entry(path: str, info: dict[str, Any]) -> Entry:
+    size = info.get("size")
+    version = next((str(info[name]) for name in _VERSIONS if info.get(name)), "")
+    directory = info.get("type") == "directory"
+    return Entry(path, int(size) if size is not None else None, directory, version)

@@ -1,0 +1,1 @@
+"""DAGMan alone: the package without features, readers, page, placement and Python interface."""
