@@ -20,7 +20,7 @@ from condor_pydagman.features.run_if.run import (
     ConditionsEvaluated,
 )
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.vocabulary import EventKind, JournalRecord
+from condor_pydagman.vocabulary import EventKind
 
 MICRO = 1e6
 
@@ -52,7 +52,7 @@ def main() -> None:
     engine.handle(inputs.Answered("", ConditionsEvaluated(results)), 0.0)
     for one, (value, text) in zip(wanted, verdicts):
         name = dag.names[one.node]
-        record = JournalRecord.CONDITION
+        record = "CONDITION"
         event = LogEvent(EventKind.GENERIC, node=name, value=value, record=record, text=text)
         engine.handle(event, 0.0)
     ended = time.process_time()

@@ -31,7 +31,7 @@ from condor_pydagman.features.growth.commands import Feeding
 from condor_pydagman.features.growth.helper import GrowthHelper
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths
-from condor_pydagman.vocabulary import EventKind, JournalRecord
+from condor_pydagman.vocabulary import EventKind
 
 PIECE = 1000  # nodes that are fed at a time
 LINES = 10  # that are printed
@@ -114,7 +114,7 @@ class FedDag:
 
     def _event(self, kind: EventKind, cluster: int, **fields: Any) -> None:
         if kind is EventKind.GENERIC:
-            fields.setdefault("record", JournalRecord.GROWN)
+            fields.setdefault("record", "GROWN")
         self._give(LogEvent(kind, cluster, -1 if cluster < 0 else 0, 0, **fields))
 
     @property

@@ -29,7 +29,7 @@ from condor_pydagman.features.growth.helper import GrowthHelper
 from condor_pydagman.features.growth.run import PieceOffered, ReadOffer
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths
-from condor_pydagman.vocabulary import EventKind, JournalRecord
+from condor_pydagman.vocabulary import EventKind
 
 LAYER = 1000  # nodes of a layer; each has a parent in the layer before
 
@@ -101,7 +101,7 @@ def measure(nodes: int, more: str, directory: Path) -> list[Step]:
         *(EventKind.GENERIC, -1, -1, 0),
         node=dag.names[0],
         value=record.value,
-        record=JournalRecord.GROWN,
+        record="GROWN",
         text=record.text,
     )
     steps.take("joining", lambda: engine.handle(event, 2.0))

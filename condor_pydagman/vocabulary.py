@@ -132,8 +132,9 @@ class EventKind(IntEnum):
 JOB_ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
 
 
-class JournalRecord(Enum):
-    """A decision of DAGMan's, written to the nodes log as a generic event.
+class JournalRecord:
+    """Decisions of DAGMan's, written to the nodes log as generic events, by their names; those of
+    features stand in `features.FEATURES`.
 
     Stock DAGMan ignores generic events, so such a log still replays there.
     """
@@ -145,46 +146,13 @@ class JournalRecord(Enum):
     ADOPTED = "ADOPTED"  # known, but not by the log; value: number of its procs
     JOB_LOST = "JOB_LOST"  # the schedd no longer knows a proc whose end was never logged
     JOB_ENDED = "JOB_ENDED"  # only the schedd's history shows a proc's end; value: as of an end
-    TIMED_OUT = "TIMED_OUT"  # a TIMEOUT of the node passed: its jobs are removed
     SURPLUS = "SURPLUS"  # removed because -MaxJobs was lowered; gets an extra retry
     PROVISIONED = "PROVISIONED"  # the PROVISIONER's job is ready
     COMMON_INPUT = "COMMON_INPUT"  # text: token of the DAG's list of common input files
     FINAL_STARTED = "FINAL_STARTED"  # value: exit code without FINAL; text: DAG status, reason
-    SITE_MATCHED = "SITE_MATCHED"  # value: which round; text: digest of the site's ad, site
-    SITE_TAKEN_BACK = "SITE_TAKEN_BACK"  # value: which round; text: why
-    SITE_LEFT = "SITE_LEFT"  # value: which round; nothing of the group runs at the old site
-    SITE_CLEANED = "SITE_CLEANED"  # value: which round; the clean-up has ended
-    NO_SITE = "NO_SITE"  # value: rounds so far; text: why the group gets no site any more
-    CONDITION = "CONDITION"  # value: 1 true, 0 false, -1 it can't be said; text: by which values
-    NODE_RESULT = "NODE_RESULT"  # value: 100 * part + parts, -1: it failed; text: ClassAd, or why
-    CACHED = "CACHED"  # value: 1 nothing has changed, 0 it runs; text: name of its result, why
-    BRAKED = "BRAKED"  # value: number of the BRAKE; text: resumes so far, effect, name, why
-    BRAKES_OFF = "BRAKES_OFF"  # value: how many resumes before; text: why a person resumes
-    GROWN = "GROWN"  # value: number of a piece; text: its digest, of the FEEDER: FEEDING 7 [LAST]
-    ENOUGH = "ENOUGH"  # value: number of the ENOUGH; text: its line, how many nodes are done
-    NOT_NEEDED = "NOT_NEEDED"  # an ENOUGH is reached, and nothing of the node has begun
-    GROWTH_FAILED = "GROWTH_FAILED"  # text: why what the node adds to the DAG is refused
-    FEEDER_FAILED = "FEEDER_FAILED"  # text: why the FEEDER of the DAG is asked no more
-    BUNDLED = "BUNDLED"  # value: number of a bundle; text: names of nodes that are in it
-    # value: number of a bundle; text: why it has ended, and who was running; or (retry > 0) which
-    # nodes its job does not run any more, with 1 and the number of parts that follow in `retry`
-    UNBUNDLED = "UNBUNDLED"
-    TASK_FAILED = "TASK_FAILED"  # text: why, beside its exit code, the node has failed in a bundle
-    STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 
-class NodeCommand(Enum):
-    """What a person can ask of nodes while the DAG runs (docs/steering.md)."""
-
-    CANCEL = "cancel"  # its jobs are removed, and it fails
-    HOLD = "hold"
-    RELEASE = "release"
-    RERUN = "rerun"  # it has ended, and is to run anew
-    DONE = "done"  # somebody has done what it was to do
-    SKIP = "skip"  # it is not to run, and counts as done
-    SET = "set"  # another priority or number of retries
-    REMATCH = "rematch"  # its group of nodes leaves its site, and is matched to another one
-
+CORE_RECORDS = frozenset(name for name in vars(JournalRecord) if name.isupper())
 
 # The beginning of the reason why jobs of a node are removed that an ENOUGH does not need.
 UNNEEDED_WORDS = "DAG Enough: the node is not needed"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.records.own_events import record_event
-from condor_pydagman.vocabulary import JournalRecord
 from tests.log_samples import BYTES, TABLE, USAGE
 
 BEGIN = 1795000000.0  # seconds since the epoch
@@ -97,7 +96,7 @@ class DagLogs:
 
     def record(
         self,
-        record: JournalRecord,
+        record: str,
         value: int = 0,
         cluster: int = -1,
         text: str = "why",

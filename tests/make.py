@@ -25,7 +25,6 @@ from condor_pydagman.vocabulary import (
     NOOP_PROC,
     SHARED_CLUSTER,
     EventKind,
-    JournalRecord,
     ScriptKind,
 )
 from tests.sim.invariants import validate
@@ -380,7 +379,7 @@ def post_ended(
 
 
 def record(
-    kind: JournalRecord,
+    kind: str,
     name: str,
     *,
     value: int = 0,

@@ -24,12 +24,12 @@ from condor_pydagman.features.run_if.run import (
     ConditionWanted,
 )
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
     NOOP_PROC,
     EventKind,
-    NodeCommand,
     NodeStatus,
     ScriptKind,
 )

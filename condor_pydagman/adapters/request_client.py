@@ -53,14 +53,11 @@ def steer(
 
     Args:
         dag: its first DAG file.
-        command: `cancel`, `hold`, `release`, `rerun`, `done`, `skip`, `set`, `rematch`; of the DAG
-            `halt`, `resume`, `limits`, `priority`, `cancel-all`, `info`, `add`.
+        command: as of `condor_pydagman steer`.
         names, pattern, state, category, group: which nodes; one of them.
         dry: change nothing; tell what would be refused.
-        options: of the command: `retry` of `cancel`; `descendants` of `rerun`; `priority`,
-            `retries`, `timeout`, `new_category`, `vars` (a dictionary) of `set`; `reason` of
-            `halt`; `jobs`, `idle`, `pre`, `post`, `hold`, `submits` of `limits`; `value` of
-            `priority`; of `add` `file`, an absolute path of a DAG file, or its `text`.
+        options: of the command, as requests have them (docs/steering.md); `vars` is a dictionary,
+            `file` an absolute path.
 
     Raises:
         FileError: no DAGMan of the caller's runs this DAG on this machine.

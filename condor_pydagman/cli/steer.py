@@ -6,12 +6,14 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman import features
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import running_dag
+from condor_pydagman.features import SERVES_CLIENTS
 from condor_pydagman.vocabulary import STATE_WORDS
 
 if TYPE_CHECKING:
@@ -25,28 +27,13 @@ Change a running DAG: single nodes, many nodes, or the DAG itself. Commands for 
 restart of DAGMan and are kept in a rescue file. DAGMan refuses what it can't do, and says why. You
 can steer only your own DAGs, on the machine where DAGMan runs. Exit code: 0 if all was done; 1 if
 something was refused, or DAGMan can't be reached; 2 if the command line is wrong."""
-_NODE_COMMANDS = {
-    "cancel": "remove the nodes' jobs; the nodes fail, without retries",
-    "hold": "put the nodes' jobs on hold",
-    "release": "release the nodes' jobs",
-    "rerun": "run nodes again that failed or are done",
-    "done": "mark nodes as done, because their work was done in another way",
-    "skip": "skip nodes that have not started; they count as done",
-    "rematch": "move groups of nodes to other sites, where they start over",
-    "set": "set priority, retries, timeouts, category or VARS of nodes that have not started",
-}
-_DAG_COMMANDS = {
-    "halt": "start nothing new; jobs in the queue continue",
-    "resume": "resume a halted DAG",
-    "limits": "set throttles",
-    "priority": "set the priority that is added to that of every node, including jobs in the queue",
-    "cancel-all": "end the DAG as condor_rm does: rescue file, remove all jobs, FINAL node",
-    "add": "add the nodes and edges of a DAG file to the DAG",
-    "names": "list node names that start with a text, for shell completion: 1,000 at most",
-    "info": "show which DAGMan runs the DAG, whether it is halted, and its throttles",
+# Those that the command line has, by name.
+_COMMANDS: Mapping[str, Any] = {
+    name: command
+    for name, command in (features.own(SERVES_CLIENTS, "steer_commands", "COMMANDS") or {}).items()
+    if command.help
 }
 _SELECTORS = ("pattern", "state", "category", "group")
-_LIMITS = ("jobs", "idle", "pre", "post")
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -58,10 +45,14 @@ def add_parser(subparsers: Subparsers) -> None:
         allow_abbrev=False,
     )
     inner = parser.add_subparsers(metavar="ACTION", required=True)
-    for name, text in _NODE_COMMANDS.items():
-        _add_options(name, _add_selectors(_action(inner, name, text)))
-    for name, text in _DAG_COMMANDS.items():
-        _add_options(name, _action(inner, name, text))
+    for name, command in _COMMANDS.items():
+        action = _action(inner, name, command.help)
+        if command.of != "dag":
+            _add_selectors(action)
+        for option in command.options:
+            _add_option(action, option)
+        if name == "add":
+            action.add_argument("--dry", action="store_true", help="only check it")
 
 
 def _action(inner: Subparsers, name: str, text: str) -> argparse.ArgumentParser:
@@ -76,7 +67,7 @@ def _action(inner: Subparsers, name: str, text: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_selectors(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _add_selectors(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("nodes", nargs="*", metavar="NODE", help="names of nodes")
     parser.add_argument("--pattern", default="", help="nodes whose names match *, ? and [...]")
     parser.add_argument(
@@ -86,64 +77,43 @@ def _add_selectors(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--group", default="", help="all nodes of a SITE_GROUP")
     parser.add_argument("--dry", action="store_true", help="only show what would be done")
     parser.set_defaults(more_words="nodes")
-    return parser
 
 
-def _add_options(name: str, parser: argparse.ArgumentParser) -> None:
-    if name == "cancel":
+def _add_option(parser: argparse.ArgumentParser, option: Any) -> None:
+    word, _, metavar = option.line.partition(" ")
+    if option.kind is bool:
+        parser.add_argument(word, action="store_true", help=option.help)
+    elif option.kind is dict:
         parser.add_argument(
-            "--retry", action="store_true", help="retry the nodes if they have retries left"
+            word, dest=option.name, action="append", metavar=metavar, help=option.help
         )
-    elif name == "rerun":
+    elif word.startswith("--"):
+        parser.add_argument(word, type=option.kind, metavar=metavar or None, help=option.help)
+    elif word:
+        count = "?" if option.name == "prefix" else None
         parser.add_argument(
-            "--descendants",
-            action="store_true",
-            help="also run again all nodes that depend on them",
+            option.name, nargs=count, type=option.kind, metavar=word, help=option.help
         )
-    elif name == "set":
-        _add_settings(parser)
-    elif name == "priority":
-        parser.add_argument(
-            "value", type=int, metavar="N", help="as -Priority of condor_submit_dag"
-        )
-    elif name == "add":
-        parser.add_argument("file", metavar="FILE", help="a DAG file; - for standard input")
-        parser.add_argument("--dry", action="store_true", help="only check it")
-    elif name == "names":
-        parser.add_argument("prefix", nargs="?", metavar="TEXT", help="how the names start")
-    elif name == "halt":
-        parser.add_argument("--reason", help="reason to write into .dagman.out")
-    elif name == "limits":
-        for limit in _LIMITS:
-            parser.add_argument(f"--{limit}", type=int, metavar="N", help="0: no limit")
 
 
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--priority", type=int, metavar="N", help="higher runs first")
-    parser.add_argument("--retries", type=int, metavar="N", help="as RETRY")
-    parser.add_argument("--timeout", metavar="LIMITS", help='as TIMEOUT: "QUEUED 1h RUNNING 30m"')
-    parser.add_argument("--new-category", metavar="NAME", help="as CATEGORY; must exist in the DAG")
-    parser.add_argument(
-        "--var", action="append", metavar="NAME=VALUE", help="as VARS; can be repeated"
-    )
-
-
-def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of `set`, as a request has them."""
-    found: dict[str, Any] = {
-        name: getattr(arguments, name)
-        for name in ("priority", "retries", "timeout", "new_category")
-        if getattr(arguments, name) is not None
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of the command, as a request has them."""
+    command = _COMMANDS[arguments.command]
+    if command.name == "add":
+        return _piece(arguments.file)
+    given = {one.name: getattr(arguments, one.name) for one in command.options if one.line}
+    # A 0 counts: it is no limit, or no retry.
+    found = {
+        name: value for name, value in given.items() if value is not None and value is not False
     }
-    pairs = [pair.partition("=") for pair in arguments.var or ()]
-    if not all(key and equals for key, equals, _ in pairs):
-        arguments.parser.error("--var takes NAME=VALUE")
-    if pairs:
+    if "vars" in found:
+        pairs = [pair.partition("=") for pair in found["vars"]]
+        if not all(key and equals for key, equals, _ in pairs):
+            arguments.parser.error("--var takes NAME=VALUE")
         found["vars"] = {key: value for key, _, value in pairs}
-    if not found:
-        arguments.parser.error(
-            "give at least one of --priority, --retries, --timeout, --new-category, --var"
-        )
+    if command.name in ("set", "limits") and not found:
+        words = ", ".join(one.line.partition(" ")[0] for one in command.options if one.line)
+        arguments.parser.error(f"give at least one of {words}")
     return found
 
 
@@ -154,23 +124,14 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: DAGMan can't be reached, or has refused the request as a whole.
     """
     command = arguments.command
-    wanted = {name: getattr(arguments, name, None) for name in _OPTIONS}
-    options = {name: value for name, value in wanted.items() if value not in (None, False)}
-    if command == "set":
-        options = _settings(arguments)
-    which: dict[str, Any] = {}
-    if command in _NODE_COMMANDS:
+    options = _options(arguments)
+    which: dict[str, Any] = {"dry": True} if getattr(arguments, "dry", False) else {}
+    if _COMMANDS[command].of != "dag":
         which = {name: getattr(arguments, name) for name in (*_SELECTORS, "dry")}
         which["names"] = arguments.nodes
         if not (arguments.nodes or any(which[name] for name in _SELECTORS)):
             options_text = ", ".join(f"--{name}" for name in _SELECTORS)
             arguments.parser.error(f"name the nodes, or select them by one of {options_text}")
-    if command == "add":
-        options, which = _piece(arguments.file), {"dry": arguments.dry}
-    if command == "limits" and not options:
-        arguments.parser.error(
-            f"give at least one of {', '.join(f'--{limit}' for limit in _LIMITS)}"
-        )
     answer = steer(running_dag(arguments.dag), command, **which, **options)
     if arguments.json:
         print(json.dumps(answer.fields, indent=4))
@@ -186,16 +147,13 @@ def _piece(file: str) -> dict[str, Any]:
     return {"file": os.path.abspath(file)}
 
 
-_OPTIONS = ("retry", "descendants", "reason", "value", "prefix", *_LIMITS)
-
-
 def _show(command: str, answer: SteeringAnswer, *, dry: bool) -> None:
-    if command in _DAG_COMMANDS:
+    if _COMMANDS[command].of == "dag":
         _show_dag(command, answer)
         return
     would = "would be " if dry else ""
     nodes = "node" if answer.done == 1 else "nodes"
-    say(f"{answer.done} {nodes} {would}{_DONE[command]}{_with_descendants(answer)}")
+    say(f"{answer.done} {nodes} {would}{_COMMANDS[command].done}{_with_descendants(answer)}")
     for name, reason in answer.refused[:MAX_LISTED]:
         say(f"refused: {name}: {reason}")
     more = answer.refused_count - min(len(answer.refused), MAX_LISTED)
@@ -207,18 +165,6 @@ def _with_descendants(answer: SteeringAnswer) -> str:
     count = int(answer.fields.get("descendants", 0))
     them = "it" if answer.done == 1 else "them"
     return f", and {count} more that depend{'s' * (count == 1)} on {them}" if count else ""
-
-
-_DONE = {
-    "cancel": "cancelled",
-    "hold": "put on hold",
-    "release": "released",
-    "rerun": "run again",
-    "done": "marked done",
-    "skip": "skipped",
-    "rematch": "told to leave its site",
-    "set": "changed",
-}
 
 
 def _show_dag(command: str, answer: SteeringAnswer) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Union
 
 from condor_pydagman.engine.inputs import HeldProc
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, ScriptKind
 
 
 class SubmitNode(NamedTuple):
@@ -141,7 +141,7 @@ class AppendNoop(NamedTuple):
 class AppendJournalRecord(NamedTuple):
     """Write a decision of DAGMan's into the nodes log as a generic event."""
 
-    record: JournalRecord
+    record: str
     node: int
     retry: int
     value: int = 0

@@ -15,6 +15,7 @@ from condor_pydagman.engine.inputs import LogEvent, Wake
 from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import OF_NODE, RunState
+from condor_pydagman.features import OF_NO_NODE, OF_RECORD, SERVES_CLIENTS
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
     NO_NODE,
@@ -33,13 +34,7 @@ _NAMED = frozenset(
         EventKind.GENERIC,
     )
 )
-_OF_NO_NODE = (  # mostly, or always
-    JournalRecord.CONFIG,
-    JournalRecord.GROWN,
-    JournalRecord.FEEDER_FAILED,
-    JournalRecord.BUNDLED,
-    JournalRecord.UNBUNDLED,
-)
+_OF_NO_NODE = {JournalRecord.CONFIG, *OF_NO_NODE}
 _OWN = frozenset((EventKind.PRESKIP, EventKind.POST_SCRIPT_TERMINATED))  # written by DAGMan
 _WITHOUT_PROC = _OWN | {
     EventKind.CLUSTER_SUBMIT,
@@ -84,7 +79,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
             what = ": Common Transfer Shadow" if proc <= HELPER_PROC else ""
             run.say(f"Warning: Skipping event due to non-job proc id {proc}{what}")
             return
-    if run.nodes.stale and record is not JournalRecord.STEERED:
+    if run.nodes.stale and OF_RECORD.get(record or "") != SERVES_CLIENTS:
         lifecycle.settle(run)
     if run.jobstate_lines.keeps_times or node in run.dag.retries:
         run.jobstate_lines.happened(node, event.time)
@@ -97,7 +92,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
         handler(run, node, event)
     elif kind in run.hooks.events:
         run.hooks.events[kind](node, event)
-    if run.log.unmatched_events and (kind == EventKind.SUBMIT or record is JournalRecord.ADOPTED):
+    if run.log.unmatched_events and (kind == EventKind.SUBMIT or record == JournalRecord.ADOPTED):
         if run.phase is Phase.ENDED:
             return  # the log is not used
         _handle_early_events(run, event)
@@ -161,7 +156,7 @@ def _is_read_back(run: RunState, node: int, event: LogEvent) -> bool:
     """Whether this is the event of ours that is waited for."""
     action = run.written.record(OF_NODE, node)
     if isinstance(action, do.AppendJournalRecord):
-        return event.record is action.record and event.retry == action.retry
+        return event.record == action.record and event.retry == action.retry
     if isinstance(action, do.AppendNoop):  # both of its events must have come
         ended = event.kind == EventKind.JOB_TERMINATED and event.cluster == NOOP_CLUSTER
         return ended and run.nodes.states[node] == State.SUBMITTED

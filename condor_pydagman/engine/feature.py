@@ -20,12 +20,12 @@ from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Anew
 from condor_pydagman.engine.report import OwnJobs, Shown
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.vocabulary import EventKind, JournalRecord
+from condor_pydagman.vocabulary import EventKind
 
 if TYPE_CHECKING:
     from condor_pydagman.graph.grow import Growth
 
-Methods = tuple[tuple[JournalRecord, str], ...]
+Methods = tuple[tuple[str, str], ...]
 Table = Mapping[Any, Callable[..., Any]]
 TABLES = ("records", "attempt_records", "events", "inputs", "replies")
 

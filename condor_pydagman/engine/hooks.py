@@ -14,12 +14,11 @@ from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Anew
 from condor_pydagman.engine.report import OwnJobs, Shown
-from condor_pydagman.vocabulary import JournalRecord
 
 if TYPE_CHECKING:
     from condor_pydagman.graph.grow import Growth
 
-Records = Mapping[JournalRecord, Callable[[int, LogEvent], None]]
+Records = Mapping[str, Callable[[int, LogEvent], None]]
 Events = Mapping[int, Callable[[int, LogEvent], None]]
 Inputs = Mapping[type, Callable[[Any], None]]
 NONE: Mapping[Any, Any] = MappingProxyType({})

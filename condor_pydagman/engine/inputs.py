@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import ALL_PROCS, ScriptKind
 
 if TYPE_CHECKING:  # DAGMan catches signals once this module is loaded, so it loads few others
     pass
@@ -31,7 +31,7 @@ class LogEvent(NamedTuple):
     # exit code, negative for a signal, of ends of jobs and scripts; HoldReasonCode of a hold; of
     # our own generic events as `JournalRecord` says
     value: int = 0
-    record: JournalRecord | None = None  # for our own generic events, which
+    record: str | None = None  # for our own generic events, which
     retry: int = 0  # for our own generic events, the node's retry number at that time
     # hold reason, failure reason, ...; SHARED_CLUSTER of a submit event that has that note
     text: str = ""

@@ -57,8 +57,8 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
     """Apply a journal record, unless it is about an earlier run of its node."""
     record, hooks = event.record, run.hooks
     assert record is not None
-    if record in hooks.records or record.value in OF_RECORD:
-        table_with(run, "records", record, OF_RECORD.get(record.value, ""))[record](node, event)
+    if record in hooks.records or record in OF_RECORD:
+        table_with(run, "records", record, OF_RECORD.get(record, ""))[record](node, event)
     elif record not in _OF_ANY_ATTEMPT and event.retry != run.nodes.retries.get(node, 0):
         run.say(f"Ignoring a journal record about an earlier run of node {run.dag.names[node]}")
     else:
@@ -69,7 +69,7 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
         elif record in hooks.attempt_records:
             hooks.attempt_records[record](node, event)
         else:
-            unused = f"{record.value} {event.text}".rstrip()
+            unused = f"{record} {event.text}".rstrip()
             run.say(f"Warning: ignoring a record of what the DAG does not use: {unused}")
 
 
@@ -192,7 +192,7 @@ def _on_config(run: RunState, _: int, event: LogEvent) -> None:
         run.set_config(run.config.with_deciding(event.text))
 
 
-_HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
+_HANDLERS: dict[str, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.CONFIG: _on_config,
     JournalRecord.PRE_ENDED: _on_pre_ended,
     JournalRecord.HOLD_ENDED: _on_hold_ended,

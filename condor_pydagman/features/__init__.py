@@ -9,6 +9,7 @@ modules of a folder that the core asks for:
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
 - `helper`: what it does outside of the engine (`daemon.helpers`), if it is in `HELPERS`.
+- `clients`, `steer_commands`: of `SERVES_CLIENTS`, what people can ask of a running DAG.
 
 What people's programs ask for, of those in `TOLD`:
 
@@ -50,9 +51,10 @@ class Entry(NamedTuple):
     uses: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()  # those that are applied before, see `language.keywords`
     # names of journal records that the log of any DAG may have, since a person may ask for the
-    # feature while the DAG runs
+    # feature while the DAG runs; its folder says what they have
     records: tuple[str, ...] = ()
     more_records: tuple[str, ...] = ()  # names of its others
+    of_no_node: tuple[str, ...] = ()  # those of both that are mostly, or always, of the whole DAG
     # of its words, those whose lines in a rescue file are applied before all others, by `restore`
     # of its `commands`
     restored: tuple[str, ...] = ()
@@ -88,7 +90,11 @@ _NAMED = (
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
     Entry("steering", records=("STEERED",)),
     Entry(
-        "bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"), option="bundle"
+        "bundle",
+        uses=("BUNDLE",),
+        records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"),
+        of_no_node=("BUNDLED", "UNBUNDLED"),
+        option="bundle",
     ),
     # A node that does not run needs no site.
     Entry("cache", uses=("CACHE",), more_records=("CACHED",)),
@@ -106,11 +112,18 @@ _NAMED = (
         uses=("EXTEND", "SCATTER", "GROWN"),
         records=("GROWN",),
         more_records=("GROWTH_FAILED",),
+        of_no_node=("GROWN",),
         restored=("GROWN",),
         with_others=("feeder",),
         parts=("adapters.reopened",),
     ),
-    Entry("feeder", uses=("FEEDER",), more_records=("FEEDER_FAILED",), parts=("report",)),
+    Entry(
+        "feeder",
+        uses=("FEEDER",),
+        more_records=("FEEDER_FAILED",),
+        of_no_node=("FEEDER_FAILED",),
+        parts=("report",),
+    ),
 )
 # Those whose folders are there.
 FEATURES = tuple(one for one in _NAMED if isdir(join(__path__[0], one.name)))
@@ -138,7 +151,9 @@ CHOOSES = "choose"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 SUBCOMMANDS = {one.subcommand: f"features.{one.name}.cli" for one in FEATURES if one.subcommand}
+OF_NO_NODE = frozenset(record for entry in FEATURES for record in entry.of_no_node)
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
+RECORDS = frozenset(OF_RECORD).union(*(entry.more_records for entry in FEATURES))
 # Journal records of features that are not there, with the names of these.
 ABSENT = {
     record: entry.name

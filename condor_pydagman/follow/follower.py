@@ -431,21 +431,19 @@ class Follower:
     def _list_end(self, _line: OutLine) -> None:
         self._in_list = False
 
-    def _unlogged(self, line: OutLine, record: JournalRecord, state: State) -> None:
+    def _unlogged(self, line: OutLine, record: str, state: State) -> None:
         """Something of a node, in that state, that the stock program does not write to the nodes
         log; ours has a record of it."""
         if not self._is_ours:
             self._when_due(line, partial(self._takes_as, record, state))
 
-    def _takes_as(
-        self, record: JournalRecord, state: State, line: OutLine, node: int, _is_due: bool
-    ) -> bool:
+    def _takes_as(self, record: str, state: State, line: OutLine, node: int, _is_due: bool) -> bool:
         run = self.engine.run
         self._begin_unlogged(node, line.time)
         wanted = State.READY if self.plan.is_unknown else state
         if run.nodes.states[node] not in (wanted, State.RETRY_WAIT):
             return False
-        if record is JournalRecord.PRE_ENDED:
+        if record == JournalRecord.PRE_ENDED:
             self._take_record(record, node, line.time, value=line.number)
         else:
             self._take_record(record, node, line.time, text=line.text)
@@ -476,7 +474,7 @@ class Follower:
                 self._take_record(JournalRecord.FINAL_STARTED, node, time, value=failed)
 
     def _take_record(
-        self, record: JournalRecord, node: int, time: float, value: int = 0, text: str = ""
+        self, record: str, node: int, time: float, value: int = 0, text: str = ""
     ) -> None:
         """Take what our DAGMan would have written."""
         run, kind = self.engine.run, int(EventKind.GENERIC)

@@ -567,7 +567,7 @@ class History:
         if event.kind == EventKind.JOB_TERMINATED:
             attempt.end_with(event.value)
             self._used(node, attempt, event)
-        elif event.record is JournalRecord.JOB_ENDED:
+        elif event.record == JournalRecord.JOB_ENDED:
             attempt.end_with(event.value)
             self._of_job("job.terminate", event, node)
         else:
@@ -608,13 +608,13 @@ class History:
         number = self.state.dag.find(event.node) if event.node else None
         node = None if number is None else self.of(number)
         read = RecordRead(event.record, event.node, event.retry, event.value, event.text)
-        for feature in features.traced(event.record.name):
+        for feature in features.traced(event.record):
             feature.RECORDS[event.record](self, node, read, event.time)
         if number is None or event.retry != self.state.nodes.retries.get(number, 0):
             return
-        if event.record is JournalRecord.PRE_ENDED:
+        if event.record == JournalRecord.PRE_ENDED:
             self.pre_ended(number, event.value, event.time)
-        elif event.record is JournalRecord.SUBMIT_FAILED:
+        elif event.record == JournalRecord.SUBMIT_FAILED:
             self.submit_failed(self.attempt(number), self.of(number), event.text, event.time)
 
     def submit_failed(self, attempt: Attempt, node: NodeRun, why: str, time: float) -> None:

@@ -20,7 +20,6 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.run_model import Carrier, NodeRun, Run
 from condor_pydagman.records.own_events import RecordRead
-from condor_pydagman.vocabulary import JournalRecord
 
 
 class Tracker(Protocol):
@@ -46,4 +45,4 @@ class Tracker(Protocol):
 
 # Of the tracker, the node that the record names, if any, the record, and its time.
 Take = Callable[[Tracker, Optional[NodeRun], RecordRead, float], None]
-Records = Mapping[JournalRecord, Take]
+Records = Mapping[str, Take]

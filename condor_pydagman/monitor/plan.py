@@ -115,7 +115,7 @@ def _is_munged(found: FoundDag) -> bool:
     beginning, or else, as the stock program's does not, `.dagman.out`."""
     text = FollowedFile(found.nodes_log, *ENDS).read(HEAD_BYTES)
     for event in log_events(text, 0, LocalTimes(logged_minute, 0)):
-        if event.record is JournalRecord.CONFIG:
+        if event.record == JournalRecord.CONFIG:
             return Config().with_deciding(event.text).munge_node_names
     told: dict[str, int] = {}
     for line in _first_lines(found):

@@ -22,11 +22,10 @@ from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
     SHARED_CLUSTER,
     EventKind,
-    JournalRecord,
 )
 
 # What an event says behind its head: the last fields of a LogEvent, from `node` on.
-_Rest = tuple[str, int, Optional[JournalRecord], int, str]
+_Rest = tuple[str, int, Optional[str], int, str]
 
 # Free text is kept far below the 1023 bytes that the bindings take of some lines.
 _HEAD = (

@@ -12,9 +12,14 @@ from collections.abc import Sequence
 
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.features import ABSENT
+from condor_pydagman.features import RECORDS
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import NOOP_CLUSTER, NOOP_PROC, EventKind, JournalRecord
+from condor_pydagman.vocabulary import (
+    CORE_RECORDS,
+    NOOP_CLUSTER,
+    NOOP_PROC,
+    EventKind,
+)
 
 # Readers of the log take 1023 bytes of such a line, time and ids included.
 MAX_RECORD_BYTES = 900
@@ -33,13 +38,14 @@ _RECORD = re.compile(
     r'(?:Job = "(\d{1,9})\.(-?\d{1,9})"; )?'
     r"DAGManNodeRetry = (\d{1,10}); Value = (-?\d{1,10}); Text = " + STRING + r" \]\s*"
 )
+_KNOWN = CORE_RECORDS | RECORDS
 
 
 class RecordRead(NamedTuple):
     """A journal record as it was read back from the nodes log; `cluster` is -1 if it names no
     job."""
 
-    record: JournalRecord
+    record: str
     node: str
     retry: int
     value: int
@@ -147,12 +153,11 @@ def record_event(when: str, node: str, action: AppendJournalRecord) -> str:
 def parse_record(info: str) -> RecordRead | None:
     """Read the text of a generic event; None if it is not one of ours, or damaged."""
     found = _RECORD.fullmatch(info)
-    if found is None or found[1] not in JournalRecord.__members__ or found[1] in ABSENT:
+    if found is None or found[1] not in _KNOWN:
         return None
     name, node, cluster, proc, retry, value, text = found.groups()
     job = (int(cluster), int(proc)) if cluster else (-1, -1)
-    record = JournalRecord[name]
-    return RecordRead(record, unescaped(node), int(retry), int(value), unescaped(text), *job)
+    return RecordRead(name, unescaped(node), int(retry), int(value), unescaped(text), *job)
 
 
 def with_info(event: LogEvent, info: str) -> LogEvent:
@@ -198,7 +203,7 @@ def event_head(kind: EventKind, cluster: int, proc: int, subproc: int, when: str
 def _record_text(node: str, action: AppendJournalRecord) -> str:
     job = f' Job = "{action.cluster}.{action.proc}";' if action.cluster >= 0 else ""
     front = (
-        f'[ DAGManNote = "{action.record.value}"; Node = "{escaped(node)}";{job}'
+        f'[ DAGManNote = "{action.record}"; Node = "{escaped(node)}";{job}'
         f" DAGManNodeRetry = {action.retry}; Value = {action.value}; Text = "
     )
     room = max(MAX_RECORD_BYTES - len(front) - len('"" ]'), 0)

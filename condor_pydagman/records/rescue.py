@@ -29,7 +29,6 @@ from condor_pydagman.vocabulary import NodeKind, NodeStatus
 # Both are in the DAG language's own terms, so the parser of DAG files decides what is right.
 
 MAX_NUMBER = 2**31 - 1
-SETTINGS = ("priority", "retries", "timeout", "new_category", "vars")
 _NO_LINE = 0
 _ANY = "NODE"  # a name for lines that are only checked
 
@@ -45,11 +44,11 @@ def read_setting_options(options: Mapping[str, Any]) -> NodeSettings:
         SettingError: that can't be understood, or is nothing.
     """
     if not options:
-        raise SettingError(f"say what to set: {', '.join(SETTINGS)}")
+        raise SettingError(f"say what to set: {', '.join(_READERS)}")
     fields: dict[str, Any] = {}
     for name, value in options.items():
         if name not in _READERS:
-            raise SettingError(f"set has no option {name!r}; it takes {', '.join(SETTINGS)}")
+            raise SettingError(f"set has no option {name!r}; it takes {', '.join(_READERS)}")
         fields.update(_READERS[name](value))
     return NodeSettings(**fields)
 

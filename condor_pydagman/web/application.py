@@ -25,7 +25,7 @@ from condor_pydagman.web.dag_answers import DagAnswers
 from condor_pydagman.web.dag_reader import NOWHERE, SitesOfGroups
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.live_dag import LiveDag
-from condor_pydagman.web.steering import Steering
+from condor_pydagman.web.steering import Steering, buttons
 from condor_pydagman.web.threads import Threads
 
 MAX_STREAMS = 80  # so that there is always room for requests
@@ -160,7 +160,7 @@ def _since(request: web.Request) -> int:
 
 
 STYLE_SHEET = "states.css"
-_PLACE = '<meta name="states" content="">'  # of index.html
+_PLACE = '<meta name="{}" content="">'  # of index.html
 
 
 def states_of_page() -> dict[str, Any]:
@@ -176,10 +176,12 @@ def states_of_page() -> dict[str, Any]:
     }
 
 
-def with_states(index: str) -> str:
-    """The first file of the page, with the table in it."""
-    data = escape(json.dumps(states_of_page(), separators=(",", ":")))
-    return index.replace(_PLACE, _PLACE.replace('""', f'"{data}"'))
+def with_tables(index: str) -> str:
+    """The first file of the page, with the tables of states and commands in it."""
+    for name, table in (("states", states_of_page()), ("commands", buttons())):
+        place, data = _PLACE.format(name), escape(json.dumps(table, separators=(",", ":")))
+        index = index.replace(place, place.replace('""', f'"{data}"'))
+    return index
 
 
 def style_sheet() -> str:
@@ -314,7 +316,7 @@ class PageServer:
     async def _index(self, request: web.Request) -> web.StreamResponse:
         if not _opens(request):
             with open(os.path.join(self._page, "index.html"), encoding="utf-8") as file:
-                return _page_text(with_states(file.read()), "text/html")
+                return _page_text(with_tables(file.read()), "text/html")
         session = self._access.session_for(request.query["token"])
         own = request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
         if own:

@@ -13,6 +13,7 @@ from condor_pydagman.adapters import request_client
 from condor_pydagman.adapters.request_client import SteeringAnswer
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features import SERVES_CLIENTS, own
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.web.access import Refused
@@ -20,64 +21,21 @@ from condor_pydagman.web.access import Refused
 MAX_NAMED = 100_000  # nodes in a request
 MAX_TEXT = 10_000  # characters of a name, pattern or reason
 MAX_REFUSED = 50  # nodes that the page is told of
-LIMITS = ("jobs", "idle", "pre", "post")
 _Types = Mapping[str, type]
-
-
-class _Command(NamedTuple):
-    """What can be asked for."""
-
-    effect: str  # what it does, for one node or for several
-    options: _Types = MappingProxyType({})  # that it takes
-    loses_work: bool = False  # whether jobs that run are lost by it
-    of_dag: bool = False  # whether it is for the whole DAG, not for nodes
-
-
-_COMMANDS: Mapping[str, _Command] = {
-    "cancel": _Command(
-        "The jobs of {nodes} are removed, and {they} fail{s}, without retries.",
-        {"retry": bool},
-        loses_work=True,
-    ),
-    "hold": _Command(
-        "The jobs of {nodes} are put on hold: running jobs stop, and start again when they are"
-        " released.",
-        loses_work=True,
-    ),
-    "release": _Command("The jobs of {nodes} are released."),
-    "rerun": _Command("{nodes} run{s} again, with all retries.", {"descendants": bool}),
-    "done": _Command(
-        "{nodes} count{s} as done without running; nodes that wait for {them} can start."
-    ),
-    "skip": _Command("{nodes} {are} skipped, and count{s} as done."),
-    "rematch": _Command(
-        "{group} leaves its site. Its jobs are removed, its clean-up node runs there if it has one,"
-        " and all its nodes start over at another site, including those that are done.",
-        loses_work=True,
-    ),
-    "set": _Command(
-        "The changes to {nodes} apply from the next submission on.",
-        {"priority": int, "retries": int, "timeout": str, "category": str, "vars": dict},
-    ),
-    "halt": _Command(
-        "DAGMan starts nothing new; jobs in the queue continue.", {"reason": str}, of_dag=True
-    ),
-    "resume": _Command("The DAG continues.", of_dag=True),
-    "limits": _Command("The throttles are changed.", dict.fromkeys(LIMITS, int), of_dag=True),
-    "priority": _Command(
-        "The priority of all jobs of the DAG changes, including those in the queue.",
-        {"value": int},
-        of_dag=True,
-    ),
-    "cancel-all": _Command(
-        "The DAG ends: DAGMan writes a rescue file, removes all its jobs, and runs the FINAL node.",
-        loses_work=True,
-        of_dag=True,
-    ),
+# Of which the page has something, by name.
+COMMANDS: Mapping[str, Any] = {
+    name: command
+    for name, command in (own(SERVES_CLIENTS, "steer_commands", "COMMANDS") or {}).items()
+    if command.effect
 }
+LIMITS = [
+    option.name
+    for name, command in COMMANDS.items()
+    for option in command.options
+    if name == "limits" and option.line
+]
 _CANCEL_WITH_RETRIES = "The jobs of {nodes} are removed; {they} {are} retried if retries are left."
 _RERUN_DESCENDANTS = " All nodes that depend on {them} run again too."
-_OTHER_NAMES = {"category": "new_category"}  # of options, in the protocol of DAGMan
 _SELECTORS: _Types = {
     "names": list,
     "pattern": str,
@@ -150,7 +108,7 @@ class Steering:
             request.command,
             **_selector(request.nodes),
             dry=request.dry,
-            **{_OTHER_NAMES.get(name, name): value for name, value in request.options.items()},
+            **request.options,
         )
         return _answer(request, found)
 
@@ -188,7 +146,7 @@ def _answer(request: Request, found: SteeringAnswer) -> Answer:
 
 
 def _effect(request: Request, count: int) -> dict[str, Any]:
-    command = _COMMANDS[request.command]
+    command = COMMANDS[request.command]
     text, loses_work = command.effect, command.loses_work
     if request.options.get("descendants"):
         text, loses_work = text + _RERUN_DESCENDANTS, True
@@ -204,6 +162,26 @@ def _effect(request: Request, count: int) -> dict[str, Any]:
     return {"effect": effect, "loses_work": loses_work}
 
 
+_FIELDS = {bool: "flag", dict: "vars", int: "number", str: "text"}
+
+
+def buttons() -> dict[str, Any]:
+    """What the page offers, by name of the command, with the fields of the options."""
+    return {
+        name: {
+            **{field: getattr(one, field) for field in ("of", "button", "asks", "states")},
+            "confirm": one.confirm or one.button,
+            "help": one.help,
+            "options": [
+                {"name": option.name, "kind": _FIELDS[option.kind], "help": option.help}
+                for option in one.options
+            ],
+        }
+        for name, one in COMMANDS.items()
+        if one.button
+    }
+
+
 def read_request(message: Any) -> Request:
     """A request of the page.
 
@@ -215,12 +193,12 @@ def read_request(message: Any) -> Request:
     _check(message, {"command": str, "nodes": dict, "options": dict, "seen": int, "dry": bool}, "")
     word = message.get("command", "")
     nodes, options = message.get("nodes") or {}, message.get("options") or {}
-    command = _COMMANDS.get(word)
+    command = COMMANDS.get(word)
     if command is None:
-        known = ", ".join(_COMMANDS)
+        known = ", ".join(COMMANDS)
         raise Refused(400, f"there is no command {_shown(word)}; the commands are {known}")
-    _check(options, command.options, f" of {word}")
-    if not command.of_dag:
+    _check(options, {one.name: one.kind for one in command.options}, f" of {word}")
+    if command.of != "dag":
         _check_nodes(nodes)
     elif nodes:
         raise Refused(400, f"{word} is for the whole DAG: it takes no nodes")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import features
+from condor_pydagman.engine.feature import Feature
 from condor_pydagman.features import FEATURES, HELPERS, TOLD, Given, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.language.commands import Job
@@ -60,6 +61,18 @@ def test_every_part_that_is_named_is_there() -> None:
     for entry in FEATURES:
         for name in (*entry.parts, *["cli"] * bool(entry.subcommand)):
             assert part(entry.name, name) is not None
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in FEATURES if entry.runs], ids=lambda one: one.name
+)
+def test_the_records_of_a_feature_are_those_of_its_class(entry: features.Entry) -> None:
+    made = [one for one in vars(part(entry.name, "run")).values() if isinstance(one, type)]
+    (kind,) = (one for one in made if issubclass(one, Feature) and one.name == entry.name)
+    names = (*entry.records, *entry.more_records)
+    assert {name for name, _ in (*kind.records, *kind.attempt_records)} == {*names}
+    assert {*entry.of_no_node} <= {*names}
+    assert not features.ABSENT.keys() & names
 
 
 def test_a_part_that_needs_what_is_not_there(
@@ -136,20 +149,8 @@ def test_what_people_are_told_of_features() -> None:
 @pytest.mark.parametrize("name", [name for name, records in TOLD.items() if records])
 def test_every_record_that_a_feature_traces_is_taken(name: str) -> None:
     shown = part(name, "shown")
-    assert {one.name for one in (*shown.RECORDS, *getattr(shown, "LINES", ()))} == {*TOLD[name]}
-
-
-def test_every_record_is_of_a_feature_or_of_the_core() -> None:
-    of_features = [name for one in FEATURES for name in one.records + one.more_records]
-    of_runs = [
-        record.name
-        for one in FEATURES
-        for kind in vars(part(one.name, "run") or Path).values()
-        if isinstance(kind, type) and getattr(kind, "name", "") == one.name
-        for record, _ in (*kind.records, *kind.attempt_records)
-    ]
-    assert sorted(of_runs) == sorted(of_features)
-    assert not features.ABSENT
+    lines = [one.name for one in getattr(shown, "LINES", ())]
+    assert {*shown.RECORDS, *lines} == {*TOLD[name]}
 
 
 def test_what_is_done_outside_of_the_engine() -> None:

@@ -240,7 +240,7 @@ class Oracles:
         self.special.cluster_taken(cluster)
         if world.workload.outcomes.common_input(name):
             recorded = any(
-                entry.event.record is JournalRecord.COMMON_INPUT for entry in world.log.entries
+                entry.event.record == JournalRecord.COMMON_INPUT for entry in world.log.entries
             )
             require(recorded, f"O30: {name} has common input files of which the log says nothing")
         both = dag.retries.get(node), world.process.engine.run.retry(node)
@@ -378,7 +378,7 @@ class Oracles:
     def _record_script(self, process: Process, event: LogEvent) -> None:
         if event.kind == EventKind.POST_SCRIPT_TERMINATED:
             kind = ScriptKind.POST
-        elif event.kind == EventKind.PRESKIP or event.record is JournalRecord.PRE_ENDED:
+        elif event.kind == EventKind.PRESKIP or event.record == JournalRecord.PRE_ENDED:
             kind = ScriptKind.PRE
         else:
             return
@@ -416,7 +416,7 @@ class Oracles:
         """Whether the engine takes over a job of the queue that the log has not shown."""
         if not isinstance(action, do.AppendJournalRecord):
             return False
-        new = action.record is JournalRecord.ADOPTED and action.node not in self._known
+        new = action.record == JournalRecord.ADOPTED and action.node not in self._known
         return new and action.cluster in self._in_queue
 
 

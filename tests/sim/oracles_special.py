@@ -123,7 +123,7 @@ class SpecialOracles:
         elif isinstance(an_input, inputs.RemoveFailed):
             self._not_removed.setdefault((an_input.cluster, an_input.proc), self._world.now)
         elif isinstance(an_input, LogEvent):
-            if an_input.record is JournalRecord.HOLD_ENDED:
+            if an_input.record == JournalRecord.HOLD_ENDED:
                 node, job = process.dag.ids[an_input.node], (an_input.cluster, an_input.proc)
                 self._holds_over.add(inputs.HeldProc(node, *job, an_input.value))
             elif an_input.proc > HELPER_PROC:
@@ -289,7 +289,7 @@ class SpecialOracles:
         name = process.dag.names[action.node]
         if self._world.ever_garbled:
             return
-        if action.record is JournalRecord.FINAL_STARTED:
+        if action.record == JournalRecord.FINAL_STARTED:
             ended = any(who == name for who, _, _ in self._truth.recorded) or name in self._begun
             require(not ended, f"O16: {name} begins once more")
             self._final_may_start(process.engine, name)

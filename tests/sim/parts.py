@@ -18,7 +18,6 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.vocabulary import JournalRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +65,7 @@ class Part:
     crashed: ClassVar[Collection[tuple[int, Callable[[World], bool]]]] = ()
     helpers: ClassVar[Mapping[str, Callable[[Process], Any]]] = {}
     undoes = False
-    at_once: ClassVar[Collection[JournalRecord]] = ()
+    at_once: ClassVar[Collection[str]] = ()
 
     def __init__(self, world: World) -> None:
         """What it does from now on, time after time, comes before what people do to DAGMan."""

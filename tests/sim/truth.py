@@ -120,8 +120,8 @@ class Truth:
         noop = event.kind == EventKind.SUBMIT and event.cluster == NOOP_CLUSTER
         if noop and not self._has_post(event.node):
             self.done_if_complete(event.node, ran=True)  # its end is written in the same breath
-        self.final_begun |= event.record is JournalRecord.FINAL_STARTED
-        self.provisioned |= event.record is JournalRecord.PROVISIONED
+        self.final_begun |= event.record == JournalRecord.FINAL_STARTED
+        self.provisioned |= event.record == JournalRecord.PROVISIONED
 
     def run_anew(self, name: str, retry: int) -> None:
         """What a node has done counts no more; it has this number of retries from the start."""
@@ -159,15 +159,15 @@ class Truth:
             self._seen.setdefault(number, set()).add(event.proc)
         elif event.kind == EventKind.CLUSTER_REMOVE:
             self._end_factory(number, failed=event.value != 0)
-        elif event.record is JournalRecord.JOB_LOST and event.proc == -1:
+        elif event.record == JournalRecord.JOB_LOST and event.proc == -1:
             self._end_factory(number, failed=True)
-        elif event.record is JournalRecord.JOB_ENDED and event.proc == -1:
+        elif event.record == JournalRecord.JOB_ENDED and event.proc == -1:
             self._end_factory(number, failed=event.value != 0)
-        elif event.record is JournalRecord.JOB_LOST:
+        elif event.record == JournalRecord.JOB_LOST:
             ends.setdefault(event.proc, True)
-        elif event.record is JournalRecord.JOB_ENDED:
+        elif event.record == JournalRecord.JOB_ENDED:
             ends.setdefault(event.proc, event.value != 0)
-        elif event.record is JournalRecord.SURPLUS and number not in self._surplus:
+        elif event.record == JournalRecord.SURPLUS and number not in self._surplus:
             self._surplus.add(number)
             self.extra[cluster.node] += 1
         if not self._all_ended(cluster) or number in self._old:
@@ -242,7 +242,7 @@ class SeenInputs:
             if job in self._known and job not in self.ended:
                 self.idle.add(job)
         elif kind == EventKind.CLUSTER_REMOVE or (
-            event.record is JournalRecord.JOB_LOST and event.proc == -1
+            event.record == JournalRecord.JOB_LOST and event.proc == -1
         ):
             for other in [other for other in self._known if other[0] == event.cluster]:
                 self._end(other)

@@ -104,7 +104,7 @@ def _events(text: str) -> Iterator[Event]:
             yield Event(REMOVED, "", int(found[2]))
         record = parse_record(found[3]) if found[1] == "008" else None
         if record is not None:
-            what, site = record.record.name, record.text.rpartition(" ")[2]
+            what, site = record.record, record.text.rpartition(" ")[2]
             yield Event(what, record.node, round=record.value, site=site)
 
 

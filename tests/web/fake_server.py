@@ -18,7 +18,7 @@ from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from condor_pydagman.follow.shown_states import KEYS
-from condor_pydagman.web.application import STYLE_SHEET, style_sheet, with_states
+from condor_pydagman.web.application import STYLE_SHEET, style_sheet, with_tables
 from tests.web.fake_dag import FakeDag
 
 PAGE = Path(__file__).resolve().parents[2] / "condor_pydagman" / "web" / "page"
@@ -187,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
         if name == STYLE_SHEET:
             self._send(200, style_sheet().encode(), TYPES[".css"])
         elif name == "index.html":
-            text = with_states(path.read_text(encoding="utf-8"))
+            text = with_tables(path.read_text(encoding="utf-8"))
             self._send(200, text.encode(), TYPES[".html"])
         elif "/" in name or not path.is_file():
             self._send_json(404, {"error": "the page has no such file"})

@@ -18,7 +18,7 @@ NODE_BUTTONS = [
     ("Cancel", "running", [], "cancel", {"retry": False}, "failed"),
     ("Cancel", "idle", ["Retry"], "cancel", {"retry": True}, "retry"),
     ("Run again", "failed", [], "rerun", {"descendants": False}, "ready"),
-    ("Run again", "done", ["all nodes that depend on it"], "rerun", {"descendants": True}, "ready"),
+    ("Run again", "done", ["nodes that depend on them"], "rerun", {"descendants": True}, "ready"),
     ("Hold", "running", [], "hold", {}, "held"),
     ("Release", "held", None, "release", {}, "idle"),
     ("Mark done", "failed", [], "done", {}, "done"),
@@ -75,16 +75,16 @@ def test_values_of_a_node_are_set(serve: Serve, open_page: Open, dag: FakeDag) -
     dialog.get_by_label("Retries").fill("2")
     dialog.get_by_label("Timeout").fill("RUNNING 2h")
     dialog.get_by_label("Category").fill("big")
-    dialog.get_by_label("Variables").fill("nonsense")
+    dialog.get_by_label("Vars").fill("nonsense")
     dialog.locator("button.confirm").click()
     assert "name=value" in dialog.locator(".problem").inner_text()
-    dialog.get_by_label("Variables").fill("run=7\nname=a=b")
+    dialog.get_by_label("Vars").fill("run=7\nname=a=b")
     dialog.locator("button.confirm").click()
     dialog.wait_for(state="detached")
     (body,) = sent(server, dry=False)
     assert body["command"] == "set"
     assert body["options"] == {
-        "priority": 7, "retries": 2, "timeout": "RUNNING 2h", "category": "big",
+        "priority": 7, "retries": 2, "timeout": "RUNNING 2h", "new_category": "big",
         "vars": {"run": "7", "name": "a=b"},
     }  # fmt: skip
 

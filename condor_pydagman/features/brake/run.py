@@ -41,7 +41,6 @@ from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
     RETURN_NO_RESULT,
     RETURN_SUBMIT_FAILED,
-    JournalRecord,
 )
 
 
@@ -181,8 +180,10 @@ class Brakes(Feature):
 
     name = "brake"
     records = (
-        (JournalRecord.BRAKED, "on_braked"),
-        (JournalRecord.BRAKES_OFF, "on_brakes_off"),
+        # value: number of the BRAKE; text: resumes so far, effect, name, why
+        ("BRAKED", "on_braked"),
+        # value: how many resumes before; text: why a person resumes
+        ("BRAKES_OFF", "on_brakes_off"),
     )
     inputs = ((Resume, "on_resume"),)
 
@@ -262,15 +263,15 @@ class Brakes(Feature):
                 if number not in self.run.written.of(BRAKED):
                     brake = self.brakes[number]
                     record = BrakeRecord(str(self.round), brake.effect, brake.name, reason)
-                    self._write(number, JournalRecord.BRAKED, node, number, record.text)
+                    self._write(number, "BRAKED", node, number, record.text)
         if self._resumed is not None:
             if not self.run.is_over and (self.braked or self.run.written.of(BRAKED)):
-                self._write(RELEASE, JournalRecord.BRAKES_OFF, 0, self.round, self._resumed)
+                self._write(RELEASE, "BRAKES_OFF", 0, self.round, self._resumed)
             self._resumed = None
         if self.to_hold or self.to_release:
             self._hold_and_release()
 
-    def _write(self, key: int, record: JournalRecord, node: int, value: int, text: str) -> None:
+    def _write(self, key: int, record: str, node: int, value: int, text: str) -> None:
         retry = self.run.nodes.retries.get(node, 0)
         action = do.AppendJournalRecord(record, node, retry, value, text=text.strip())
         self.run.write(BRAKED, key, action)

@@ -18,7 +18,6 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why
-from condor_pydagman.vocabulary import JournalRecord
 
 
 class ActingBrake(NamedTuple):
@@ -56,8 +55,8 @@ def _taken_back(tracker: Tracker, _: NodeRun | None, read: RecordRead, time: flo
 
 
 RECORDS: Records = {
-    JournalRecord.BRAKED: _braked,
-    JournalRecord.BRAKES_OFF: _taken_back,
+    "BRAKED": _braked,
+    "BRAKES_OFF": _taken_back,
 }
 
 

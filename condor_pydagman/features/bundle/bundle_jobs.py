@@ -19,7 +19,6 @@ from condor_pydagman.vocabulary import (
     NO_NODE,
     RETURN_JOB_ABORTED,
     EventKind,
-    JournalRecord,
 )
 
 BUNDLE = Kind("who is in a bundle")  # by its number
@@ -94,9 +93,7 @@ class BundleJobs:
 
     def write_end(self, bundle: Bundle, why: str) -> None:
         """The bundle has no results: its nodes are to be ready again."""
-        record = do.AppendJournalRecord(
-            JournalRecord.UNBUNDLED, NO_NODE, 0, bundle.number, text=why
-        )
+        record = do.AppendJournalRecord("UNBUNDLED", NO_NODE, 0, bundle.number, text=why)
         bundle.asked = True
         self.run.write(RESULTS, bundle.number, record)
 

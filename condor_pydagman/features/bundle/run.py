@@ -57,7 +57,6 @@ from condor_pydagman.vocabulary import (
     MORE_RUNNING,
     NO_NODE,
     DagStatus,
-    JournalRecord,
 )
 
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
@@ -73,9 +72,14 @@ class Bundles(Feature):
 
     name = "bundle"
     records = (
-        (JournalRecord.BUNDLED, "on_bundled"),
-        (JournalRecord.UNBUNDLED, "on_unbundled"),
-        (JournalRecord.TASK_FAILED, "on_task_failed"),
+        # value: number of a bundle; text: names of nodes that are in it
+        ("BUNDLED", "on_bundled"),
+        # value: number of a bundle; text: why it has ended, and who was running; or (retry > 0)
+        # which nodes its job does not run any more, with 1 and the number of parts that follow in
+        # `retry`
+        ("UNBUNDLED", "on_unbundled"),
+        # text: why, beside its exit code, the node has failed in a bundle
+        ("TASK_FAILED", "on_task_failed"),
     )
     replies = (
         (LookedAt, "on_looked_at"),
@@ -175,7 +179,7 @@ class Bundles(Feature):
         parts = list(parts_of(names, MAX_NAMES))
         records = [
             do.AppendJournalRecord(
-                JournalRecord.BUNDLED, NO_NODE, len(parts) - 1 - place, bundle.number, text=text
+                "BUNDLED", NO_NODE, len(parts) - 1 - place, bundle.number, text=text
             )
             for place, text in enumerate(parts)
         ]
@@ -253,7 +257,7 @@ class Bundles(Feature):
         parts = list(parts_of(names, MAX_NAMES))
         records = [
             do.AppendJournalRecord(
-                JournalRecord.UNBUNDLED, NO_NODE, len(parts) - place, bundle.number, text=text
+                "UNBUNDLED", NO_NODE, len(parts) - place, bundle.number, text=text
             )
             for place, text in enumerate(parts)
         ]

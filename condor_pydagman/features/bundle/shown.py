@@ -21,7 +21,7 @@ from condor_pydagman.printable import number_of
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, Flow, Section, flow, why
 from condor_pydagman.report.spans import job_parts
-from condor_pydagman.vocabulary import EventKind, JournalRecord
+from condor_pydagman.vocabulary import EventKind
 from condor_pydagman.words import duration
 
 TENTHS_BELOW, HUNDREDTHS_BELOW = 10.0, 1.0  # seconds of which these are told
@@ -134,9 +134,9 @@ _TOLD: Mapping[int, tuple[str, Callable[[str], dict[str, Any]]]] = {
 }
 
 RECORDS: Records = {
-    JournalRecord.BUNDLED: _bundled,
-    JournalRecord.UNBUNDLED: _unbundled,
-    JournalRecord.TASK_FAILED: _task_failed,
+    "BUNDLED": _bundled,
+    "UNBUNDLED": _unbundled,
+    "TASK_FAILED": _task_failed,
 }
 
 

@@ -26,7 +26,6 @@ from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import DONE, USER_DONE
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import JournalRecord
 
 HELPER = "cache"
 
@@ -96,7 +95,8 @@ class Cache(Feature):
     """The nodes of a run with a CACHE command."""
 
     name = "cache"
-    attempt_records = ((JournalRecord.CACHED, "on_record"),)
+    # value: 1 nothing has changed, 0 it runs; text: name of its result, why
+    attempt_records = (("CACHED", "on_record"),)
     replies = ((CachedFound, "on_found"), (CachedKept, "on_kept"))
 
     def __init__(self, run: RunState) -> None:
@@ -273,7 +273,7 @@ class Cache(Feature):
                 continue
             retry = run.nodes.retries.get(node, 0)
             text = f"{result} {why}".rstrip()
-            record = do.AppendJournalRecord(JournalRecord.CACHED, node, retry, int(hit), text=text)
+            record = do.AppendJournalRecord("CACHED", node, retry, int(hit), text=text)
             run.write(CACHED, node, record)
 
     def on_record(self, node: int, event: LogEvent) -> None:

@@ -7,7 +7,6 @@ from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why
-from condor_pydagman.vocabulary import JournalRecord
 
 UNCHANGED = "nothing has changed since it was last done"
 
@@ -22,7 +21,7 @@ def _looked_up(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: f
         tracker.because(node, cached=True, reason=why)
 
 
-RECORDS: Records = {JournalRecord.CACHED: _looked_up}
+RECORDS: Records = {"CACHED": _looked_up}
 
 
 def _looked_up_words(event: DagEvent) -> str:

@@ -41,7 +41,7 @@ from condor_pydagman.features.enough.counts import EARLIER, FOLLOWS, EnoughCount
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import DONE
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import UNNEEDED_WORDS, JournalRecord
+from condor_pydagman.vocabulary import UNNEEDED_WORDS
 
 
 class EnoughRecord(NamedTuple):
@@ -70,8 +70,10 @@ class Enough(Feature):
     """The ENOUGH lines of a run, by number."""
 
     name = "enough"
-    records = ((JournalRecord.ENOUGH, "on_reached"),)
-    attempt_records = ((JournalRecord.NOT_NEEDED, "on_not_needed"),)
+    # value: number of the ENOUGH; text: its line, how many nodes are done
+    records = (("ENOUGH", "on_reached"),)
+    # an ENOUGH is reached, and nothing of the node has begun
+    attempt_records = (("NOT_NEEDED", "on_not_needed"),)
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
@@ -220,7 +222,7 @@ class Enough(Feature):
         node = counts.children.get(number, counts.members[number][0])
         text = EnoughRecord(self._line(number), f"{done} of {total} nodes are done").text
         retry = self.run.nodes.retries.get(node, 0)
-        return do.AppendJournalRecord(JournalRecord.ENOUGH, node, retry, number, text=text)
+        return do.AppendJournalRecord("ENOUGH", node, retry, number, text=text)
 
     def _ask_of_child(self, number: int) -> None:
         """None of its parents is needed: neither is the node."""
@@ -239,7 +241,7 @@ class Enough(Feature):
             if node not in self.asked and self._is_to_go(node):
                 self.asked.add(node)
                 retry = run.nodes.retries.get(node, 0)
-                run.journal(node, do.AppendJournalRecord(JournalRecord.NOT_NEEDED, node, retry))
+                run.journal(node, do.AppendJournalRecord("NOT_NEEDED", node, retry))
 
     def _is_to_go(self, node: int) -> bool:
         nodes = self.run.nodes

@@ -16,7 +16,6 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why
-from condor_pydagman.vocabulary import JournalRecord
 
 
 class ReachedEnough(NamedTuple):
@@ -46,7 +45,7 @@ def _reached(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: fl
     tracker.say(DagEvent("dag.enough", time, data={"enough": line, "reason": counts}))
 
 
-RECORDS: Records = {JournalRecord.ENOUGH: _reached}
+RECORDS: Records = {"ENOUGH": _reached}
 
 
 def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from condor_pydagman.features.growth.commands import Piece, growth_of
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message, number_of
-from condor_pydagman.vocabulary import NO_NODE, JournalRecord
+from condor_pydagman.vocabulary import NO_NODE
 
 HELPER = "feeder"
 
@@ -60,7 +60,8 @@ class Feeding(Feature):
     """The FEEDER of a run."""
 
     name = "feeder"
-    records = ((JournalRecord.FEEDER_FAILED, "on_failed"),)
+    # text: why the FEEDER of the DAG is asked no more
+    records = (("FEEDER_FAILED", "on_failed"),)
     replies = ((Fed, "on_fed"),)
 
     def __init__(self, run: RunState) -> None:
@@ -207,7 +208,7 @@ class Feeding(Feature):
             run.say(f"It is run again in {pause:.0f} s, {retry}")
             return
         text = f"feeding {self.progress.fed + 1}: {first}"
-        record = do.AppendJournalRecord(JournalRecord.FEEDER_FAILED, NO_NODE, 0, text=text)
+        record = do.AppendJournalRecord("FEEDER_FAILED", NO_NODE, 0, text=text)
         run.write(FEEDER_FAILED, 0, record)
 
     def on_failed(self, _node: int, event: LogEvent) -> None:

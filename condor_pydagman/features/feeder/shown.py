@@ -22,7 +22,6 @@ from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.printable import message
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, Flow, flow, why
-from condor_pydagman.vocabulary import JournalRecord
 
 
 class FeederSeen(Seen):
@@ -69,8 +68,8 @@ def _tell(tracker: Tracker, seen: FeederSeen) -> None:
 
 
 RECORDS: Records = {
-    JournalRecord.GROWN: _grown,
-    JournalRecord.FEEDER_FAILED: _failed,
+    "GROWN": _grown,
+    "FEEDER_FAILED": _failed,
 }
 
 

@@ -26,7 +26,7 @@ from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.joins import joins
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
-from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
+from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED
 
 HELPER = "growth"
 
@@ -82,8 +82,10 @@ class Growing(Feature):
     """What is added to a DAG."""
 
     name = "growth"
-    records = ((JournalRecord.GROWN, "on_grown"),)
-    attempt_records = ((JournalRecord.GROWTH_FAILED, "on_growth_failed"),)
+    # value: number of a piece; text: its digest, of the FEEDER: FEEDING 7 [LAST]
+    records = (("GROWN", "on_grown"),)
+    # text: why what the node adds to the DAG is refused
+    attempt_records = (("GROWTH_FAILED", "on_growth_failed"),)
     inputs = ((PieceOffered, "on_offered"),)
     replies = ((PieceRead, "on_read"), (PieceRefused, "on_refused"))
 
@@ -233,7 +235,7 @@ class Growing(Feature):
             run.say(f"  {line}", 0)
         retry = run.nodes.retries.get(node, 0)
         text = refused.error.split("\n")[0]
-        record = do.AppendJournalRecord(JournalRecord.GROWTH_FAILED, node, retry, 0, text=text)
+        record = do.AppendJournalRecord("GROWTH_FAILED", node, retry, 0, text=text)
         run.journal(node, record)
 
     def journal(self, node: int, piece: Piece) -> int:
@@ -247,7 +249,7 @@ class Growing(Feature):
             last = piece.feeding.last or (feeder is not None and piece.size == feeder.room)
             text += f" {FEEDING} {piece.feeding.number}{f' {LAST}' * last}"
         retry = run.nodes.retries.get(node, 0)
-        record = do.AppendJournalRecord(JournalRecord.GROWN, node, retry, number, text=text)
+        record = do.AppendJournalRecord("GROWN", node, retry, number, text=text)
         run.write(PIECE, number, record)
         return number
 

@@ -12,7 +12,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
-from condor_pydagman.vocabulary import FEEDING, LAST, JournalRecord
+from condor_pydagman.vocabulary import FEEDING, LAST
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 REFUSED = "what it adds to the DAG is refused"
@@ -58,8 +58,8 @@ def _refused(tracker: Tracker, node: NodeRun | None, read: RecordRead, _time: fl
 
 
 RECORDS: Records = {
-    JournalRecord.GROWN: _grown,
-    JournalRecord.GROWTH_FAILED: _refused,
+    "GROWN": _grown,
+    "GROWTH_FAILED": _refused,
 }
 
 

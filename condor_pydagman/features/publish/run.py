@@ -22,7 +22,7 @@ from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.common.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.features.publish.commands import PublishedOfDag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord
+from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind
 
 HELPER = "run_if"
 
@@ -75,7 +75,8 @@ class Publish(Feature):
     """What the nodes of a run have published."""
 
     name = "publish"
-    attempt_records = ((JournalRecord.NODE_RESULT, "on_record"),)
+    # value: 100 * part + parts, -1: it failed; text: ClassAd, or why
+    attempt_records = (("NODE_RESULT", "on_record"),)
     replies = ((ResultRead, "on_read"),)
     events = ((EventKind.JOB_AD_INFORMATION, "on_job_ad"),)
 
@@ -160,7 +161,7 @@ class Publish(Feature):
 
     def _record(self, node: int, value: int, text: str) -> do.AppendJournalRecord:
         retry = self.run.nodes.retries.get(node, 0)
-        return do.AppendJournalRecord(JournalRecord.NODE_RESULT, node, retry, value, text=text)
+        return do.AppendJournalRecord("NODE_RESULT", node, retry, value, text=text)
 
     # A file has been read.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.own_events import RecordRead
-from condor_pydagman.vocabulary import RETURN_NO_RESULT, JournalRecord
+from condor_pydagman.vocabulary import RETURN_NO_RESULT
 
 
 def _result(tracker: Tracker, node: NodeRun | None, read: RecordRead, _: float) -> None:
@@ -13,4 +13,4 @@ def _result(tracker: Tracker, node: NodeRun | None, read: RecordRead, _: float) 
         tracker.because(node, value=RETURN_NO_RESULT, reason=read.text)
 
 
-RECORDS: Records = {JournalRecord.NODE_RESULT: _result}
+RECORDS: Records = {"NODE_RESULT": _result}

@@ -22,7 +22,6 @@ from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.run_if.commands import PARENTS, ConditionsOfDag, renamed
 from condor_pydagman.language.lexer import node_word
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import JournalRecord
 
 HELPER = "run_if"
 
@@ -70,7 +69,8 @@ class RunIf(Feature):
     """The nodes of a run with a condition."""
 
     name = "run_if"
-    attempt_records = ((JournalRecord.CONDITION, "on_record"),)
+    # value: 1 true, 0 false, -1 it can't be said; text: by which values
+    attempt_records = (("CONDITION", "on_record"),)
     replies = ((ConditionsEvaluated, "on_evaluated"),)
 
     def __init__(self, run: RunState) -> None:
@@ -225,7 +225,7 @@ class RunIf(Feature):
                 run.nodes.gated.close(node)
                 continue
             retry = run.nodes.retries.get(node, 0)
-            record = do.AppendJournalRecord(JournalRecord.CONDITION, node, retry, value, text=text)
+            record = do.AppendJournalRecord("CONDITION", node, retry, value, text=text)
             run.write(CONDITION, node, record)
 
     def on_record(self, node: int, event: LogEvent) -> None:

@@ -6,7 +6,6 @@ from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why
-from condor_pydagman.vocabulary import JournalRecord
 
 
 def _decided(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
@@ -20,7 +19,7 @@ def _decided(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: flo
         tracker.because(node, reason=f"RUN_IF fails: {read.text}")
 
 
-RECORDS: Records = {JournalRecord.CONDITION: _decided}
+RECORDS: Records = {"CONDITION": _decided}
 
 
 _DECISIONS = {1: "is true", 0: "is false", -1: "can't be evaluated"}

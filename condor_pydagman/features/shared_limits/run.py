@@ -313,7 +313,7 @@ class SharedLimits(Feature):
 
     def shown(self) -> Iterable[Shown]:
         """Why places can't be had."""
-        return [Shown("limits_trouble", "", answer=self.trouble)]
+        return [Shown("limits_trouble", "", answer=self.trouble)] if self.trouble else ()
 
     def validate(self) -> None:
         """What is counted is what is there, and is queued by class."""

@@ -14,7 +14,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.sites.commands import SiteGroup, SitePolicy, groups_of, numbers_of
 from condor_pydagman.features.sites.rests import SiteRests, There
 from condor_pydagman.features.sites.states import CLAIMING, GROUP_MOVES, GroupCause, GroupState
-from condor_pydagman.vocabulary import JournalRecord, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 
 OF_GROUP = Kind("what is decided of a group of nodes")  # by group
 FORCE_AGAIN_S = 60.0  # before a removal by force is repeated that had no effect
@@ -316,7 +316,7 @@ class Groups(Feature):
         """Groups about which a record is on its way to the log and back."""
         return self.run.written.of(OF_GROUP)
 
-    def read_back(self, group: int, record: JournalRecord | None) -> None:
+    def read_back(self, group: int, record: str | None) -> None:
         """A record about the group has been read; None: whatever was awaited counts no more."""
         awaited = self.run.written.record(OF_GROUP, group)
         if isinstance(awaited, do.AppendJournalRecord) and record in (None, awaited.record):

@@ -22,7 +22,7 @@ from condor_pydagman.features.sites.groups import Groups
 from condor_pydagman.features.sites.rests import MAX_S, TRIALS
 from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.graph.model import USER_DONE
-from condor_pydagman.vocabulary import JournalRecord, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 
 # Why a group leaves a site that is not to blame.
 LOST_PLACE = "others have got its place while DAGMan's job was not in the queue"
@@ -33,7 +33,7 @@ def take_back(sites: Groups, group: int, reason: str) -> None:
     """Begin to take a group back."""
     if group not in sites.awaited and sites.group_states[group] == GroupState.MATCHED:
         number = sites.rounds[group]
-        matching.write(sites, group, JournalRecord.SITE_TAKEN_BACK, number, reason)
+        matching.write(sites, group, "SITE_TAKEN_BACK", number, reason)
 
 
 def on_taken_back(sites: Groups, node: int, event: LogEvent) -> None:
@@ -145,7 +145,7 @@ def enforce(sites: Groups) -> None:
             continue
         if not _is_busy(sites, group):
             _forget_placements(sites, group)
-            record = JournalRecord.SITE_CLEANED if cleaning else JournalRecord.SITE_LEFT
+            record = "SITE_CLEANED" if cleaning else "SITE_LEFT"
             matching.write(sites, group, record, sites.rounds[group], sites.sites[group])
 
 

@@ -24,7 +24,6 @@ from condor_pydagman.features.sites.messages import (
 )
 from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.graph.model import DONE
-from condor_pydagman.vocabulary import JournalRecord
 
 HELPER = "sites"
 FEW_CLAIMS = 100  # that requests may have one right after the other
@@ -182,10 +181,10 @@ def _note_missing(sites: Groups, answer: SitesMatched) -> None:
 
 def _claim(sites: Groups, group: int, site: str, digest: str) -> None:
     number = sites.claim(group, site)
-    write(sites, group, JournalRecord.SITE_MATCHED, number, f"{digest} {site}")
+    write(sites, group, "SITE_MATCHED", number, f"{digest} {site}")
 
 
-def write(sites: Groups, group: int, record: JournalRecord, value: int, text: str) -> None:
+def write(sites: Groups, group: int, record: str, value: int, text: str) -> None:
     """Write what has been decided about a group into the log."""
     run = sites.run
     node = sites.groups[group].nodes[0]

@@ -16,7 +16,6 @@ from condor_pydagman.features.sites import leaving, matching
 from condor_pydagman.features.sites.groups import Groups
 from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.printable import number_of
-from condor_pydagman.vocabulary import JournalRecord
 
 IDLE, HELD, RUNS = "idle", "on hold", "runs"
 
@@ -121,7 +120,7 @@ def _give_up(sites: Groups, group: int, reason: str) -> None:
     if group not in sites.awaited and sites.group_states[group] == GroupState.WAITING:
         sites.wait_no_more(group)
         number = sites.rounds[group]
-        matching.write(sites, group, JournalRecord.NO_SITE, number, reason)
+        matching.write(sites, group, "NO_SITE", number, reason)
 
 
 def on_no_site(sites: Groups, node: int, event: LogEvent) -> None:

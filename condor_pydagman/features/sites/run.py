@@ -20,7 +20,7 @@ from condor_pydagman.features.sites.messages import PlaceFree, SitesMatched, Sit
 from condor_pydagman.features.sites.policy_checks import HELD, IDLE, RUNS
 from condor_pydagman.features.sites.states import CLAIMING, UNDER_WAY, GroupState
 from condor_pydagman.language.lexer import name_word
-from condor_pydagman.vocabulary import NO_NODE, JournalRecord, NodeKind
+from condor_pydagman.vocabulary import NO_NODE, NodeKind
 
 _DOES = {
     Change.SUBMITTED: IDLE,
@@ -36,11 +36,16 @@ class Sites(Groups):
 
     name = "sites"
     records = (
-        (JournalRecord.SITE_MATCHED, "on_match_read"),
-        (JournalRecord.SITE_TAKEN_BACK, "on_taken_back"),
-        (JournalRecord.SITE_LEFT, "on_left"),
-        (JournalRecord.SITE_CLEANED, "on_cleaned"),
-        (JournalRecord.NO_SITE, "on_no_site"),
+        # value: which round; text: digest of the site's ad, site
+        ("SITE_MATCHED", "on_match_read"),
+        # value: which round; text: why
+        ("SITE_TAKEN_BACK", "on_taken_back"),
+        # value: which round; nothing of the group runs at the old site
+        ("SITE_LEFT", "on_left"),
+        # value: which round; the clean-up has ended
+        ("SITE_CLEANED", "on_cleaned"),
+        # value: rounds so far; text: why the group gets no site any more
+        ("NO_SITE", "on_no_site"),
     )
     replies = (
         (SitesMatched, "on_matched"),

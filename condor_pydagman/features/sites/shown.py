@@ -22,16 +22,16 @@ from condor_pydagman.printable import does, message, number_of, printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import SPACE, Events, Flow, Piece, Section, why
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration, number
 
 # The events of the stream that records of groups lead to.
 _EVENTS = {
-    JournalRecord.SITE_MATCHED: "group.match",
-    JournalRecord.SITE_TAKEN_BACK: "group.leave",
-    JournalRecord.SITE_LEFT: "group.left",
-    JournalRecord.SITE_CLEANED: "group.cleaned",
-    JournalRecord.NO_SITE: "group.no_site",
+    "SITE_MATCHED": "group.match",
+    "SITE_TAKEN_BACK": "group.leave",
+    "SITE_LEFT": "group.left",
+    "SITE_CLEANED": "group.cleaned",
+    "NO_SITE": "group.no_site",
 }
 
 
@@ -63,9 +63,7 @@ class GroupSites(Seen):
         # why DAGMan has last said that a group waits for a site, and when, by name
         self.no_site_yet: dict[str, tuple[str, float]] = {}
 
-    def take(
-        self, group: str, record: JournalRecord, value: int, text: str, time: float = 0.0
-    ) -> bool:
+    def take(self, group: str, record: str, value: int, text: str, time: float = 0.0) -> bool:
         """Take in a record of the group; returns whether it says something new."""
         was = self.groups.get(group, NO_SITE)
         now = _after(was, record, value, text)._replace(since=was.since)
@@ -77,14 +75,14 @@ class GroupSites(Seen):
         return True
 
 
-def _after(was: GroupSite, record: JournalRecord, value: int, text: str) -> GroupSite:
-    if record is JournalRecord.SITE_MATCHED:
+def _after(was: GroupSite, record: str, value: int, text: str) -> GroupSite:
+    if record == "SITE_MATCHED":
         return GroupSite(text.partition(" ")[2], value)
-    if record is JournalRecord.SITE_TAKEN_BACK:
+    if record == "SITE_TAKEN_BACK":
         return was._replace(leaving=True, reason=text)
-    if record is JournalRecord.SITE_LEFT:
+    if record == "SITE_LEFT":
         return GroupSite(round=was.round, old=was.site or was.old, reason=was.reason)
-    if record is JournalRecord.SITE_CLEANED:
+    if record == "SITE_CLEANED":
         return GroupSite(round=was.round, reason=was.reason)
     return GroupSite(round=was.round, reason=text)
 

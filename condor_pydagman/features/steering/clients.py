@@ -28,7 +28,6 @@ from condor_pydagman.features import part
 from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.run import HELPER, PieceOffered, ReadOffer
 from condor_pydagman.features.steering.messages import (
-    LIMITS,
     MAX_GROUPS,
     MAX_NAMES,
     RequestError,
@@ -39,9 +38,9 @@ from condor_pydagman.features.steering.messages import (
 )
 from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.features.steering.selection import SelectionError, one_of_each_group
+from condor_pydagman.features.steering.steer_commands import COMMANDS, NodeCommand
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
-from condor_pydagman.vocabulary import NodeCommand
 
 PART = 200  # nodes that are handed to the engine at once
 MAX_PARTS = 10_000  # that wait; then no request for nodes is taken
@@ -343,7 +342,7 @@ def _done(done: int, descendants: int) -> dict[str, Any]:
 
 def _state(report: Report) -> dict[str, Any]:
     """What commands for the whole DAG change."""
-    limits = {name: getattr(report.limits, name) for name in LIMITS}
+    limits = {one.name: getattr(report.limits, one.name) for one in COMMANDS["limits"].options}
     return {"halted": report.halts.halted, "limits": limits, "priority": report.priority}
 
 

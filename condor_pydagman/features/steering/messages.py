@@ -13,15 +13,10 @@ from typing import Any, Union
 
 from condor_pydagman.adapters.request_socket import VERSION
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.steering.preconditions import DESCENDANTS, RETRY
 from condor_pydagman.features.steering.settings_text import settings_text
+from condor_pydagman.features.steering.steer_commands import COMMANDS, Command, NodeCommand
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.rescue import (
-    MAX_NUMBER,
-    SettingError,
-    read_setting_options,
-)
-from condor_pydagman.vocabulary import NodeCommand
+from condor_pydagman.records.rescue import SettingError, read_setting_options
 
 MAX_NAMES = 1000  # of an answer to `names`
 MAX_VALUES = 120_000  # of a request: the loop of DAGMan waits while it is read
@@ -29,28 +24,10 @@ MAX_VALUES = 120_000  # of a request: the loop of DAGMan waits while it is read
 # which DAGMan would wait if they were longer.
 MAX_ID = 1000
 MAX_SHOWN_REFUSALS = 1000  # of an answer, which tells how many there are
-DAG_COMMANDS = (
-    *("info", "halt", "resume", "limits", "priority", "cancel-all"),
-    *("events", "names", "groups", "add"),
-)
 MAX_GROUPS = 5_000  # of an answer to `groups`, of which a client may not have read 4 MB
-LIMITS = ("jobs", "idle", "pre", "post", "hold", "submits")
 SELECTORS = ("names", "pattern", "state", "category", "group")
 # Characters that begin or separate values: how long it takes to read what they are of.
 _COSTS = {b",": 1, b":": 4, b"[": 4, b"{": 4}
-_OPTIONS: dict[NodeCommand, dict[str, type]] = {
-    NodeCommand.CANCEL: {RETRY: bool},
-    NodeCommand.RERUN: {DESCENDANTS: bool},
-}
-
-_DAG_OPTIONS: dict[str, tuple[str, ...]] = {
-    "halt": ("reason",),
-    "limits": LIMITS,
-    "priority": ("value",),
-    "events": ("since", "before"),
-    "names": ("prefix",),
-    "add": ("file", "text"),
-}
 
 Identity = Union[str, int, None]
 
@@ -75,7 +52,7 @@ class Wanted(NamedTuple):
     """A request."""
 
     identity: Identity
-    command: NodeCommand | str  # a NodeCommand, or one of DAG_COMMANDS
+    command: NodeCommand | str  # of nodes, or the word of one of the DAG
     selector: Selector | None
     options: str | Mapping[str, Any]  # of a NodeCommand as the engine takes them, else as they came
     dry: bool = False  # nothing is done
@@ -119,18 +96,16 @@ def _read(identity: Identity, message: Mapping[str, Any]) -> Wanted:
     dry = message.get("dry", False)
     if not isinstance(dry, bool):
         raise RequestError("dry is true or false")
-    if word in DAG_COMMANDS:
+    known = COMMANDS.get(word) if isinstance(word, str) else None
+    if known is None:
+        words = ", ".join(COMMANDS)
+        raise RequestError(f"there is no command {_shown(word)}; the commands are {words}")
+    if known.of == "dag":
         if message.get("nodes"):
             raise RequestError(f"{word} is for the whole DAG: it takes no nodes")
-        return Wanted(identity, str(word), None, _dag_options(str(word), options), dry)
-    commands = [command.value for command in NodeCommand]
-    if word not in commands:
-        known = ", ".join((*commands, *DAG_COMMANDS))
-        raise RequestError(f"there is no command {_shown(word)}; the commands are {known}")
-    command = NodeCommand(word)
-    return Wanted(
-        identity, command, _selector(message.get("nodes")), _node_options(command, options), dry
-    )
+        return Wanted(identity, known.name, None, _dag_options(known, options), dry)
+    selector = _selector(message.get("nodes"))
+    return Wanted(identity, NodeCommand(word), selector, _node_options(known, options), dry)
 
 
 def _selector(nodes: Any) -> Selector:
@@ -149,52 +124,36 @@ def _selector(nodes: Any) -> Selector:
     return Selector(kind, value)
 
 
-def _node_options(command: NodeCommand, options: Mapping[str, Any]) -> str:
+def _node_options(command: Command, options: Mapping[str, Any]) -> str:
     """The options as the engine takes them."""
-    if command is NodeCommand.SET:
+    if command.name == NodeCommand.SET.value:
         try:
             return settings_text(read_setting_options(options))
         except SettingError as error:
             raise RequestError(str(error)) from None
-    known = _OPTIONS.get(command, {})
-    for name, value in options.items():
-        if name not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise RequestError(f"{command.value} has no option {_shown(name)}; {takes}")
-        if type(value) is not known[name]:
-            raise RequestError(f"{name} is true or false")
+    _check(command, options)
     return next((name for name, value in options.items() if value), "")
 
 
-def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    known = _DAG_OPTIONS.get(command, ())
-    for name, value in options.items():
-        if name not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise RequestError(f"{command} has no option {_shown(name)}; {takes}")
-        if command == "limits" and (type(value) is not int or not 0 <= value <= MAX_NUMBER):
-            raise RequestError(f"{name} is a whole number from 0, no limit, to {MAX_NUMBER}")
-        if command == "halt" and not isinstance(value, str):
-            raise RequestError(f"{name} is a string")
-    if command == "events":
-        since = options.get("since", "")
-        if not isinstance(since, str) or len(since) > MAX_ID:
-            raise RequestError("since is the id of an event, a string")
-        if not isinstance(options.get("before", True), bool):
-            raise RequestError("before is true or false")
-    if command == "names" and not isinstance(options.get("prefix", ""), str):
-        raise RequestError("prefix is a string")
-    if command == "add" and (
-        not options or not all(isinstance(value, str) for value in options.values())
-    ):
+def _dag_options(command: Command, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    _check(command, options)
+    if command.name == "add" and not options:
         raise RequestError("add takes text, or file, whose name begins with /: strings")
-    if command == "priority":
-        value = options.get("value")
-        if type(value) is not int or abs(value) > MAX_NUMBER:
-            raise RequestError(
-                f"priority takes value, a whole number from -{MAX_NUMBER} to {MAX_NUMBER}"
-            )
+    if command.name == "priority" and not options:
+        raise RequestError(f"priority takes value, {command.options[0].expected}")
+    if len(options.get("since", "")) > MAX_ID:
+        raise RequestError("since is the id of an event")
     return options
+
+
+def _check(command: Command, options: Mapping[str, Any]) -> None:
+    """All options are known, and their values of the right kind."""
+    for name, value in options.items():
+        option = command.option(name)
+        if option is None:
+            raise RequestError(f"{command.name} has no option {_shown(name)}; {command.known}")
+        if not option.takes(value):
+            raise RequestError(f"{name} is {option.expected}")
 
 
 def _shown(value: Any) -> str:

@@ -6,11 +6,9 @@ No state of the run is needed here: `run` asks, journals and applies.
 from __future__ import annotations
 
 from condor_pydagman.engine.node_states import ENDED, NOT_BEGUN, State, shown
+from condor_pydagman.features.steering.steer_commands import RETRY, NodeCommand
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import NodeCommand
 
-RETRY = "retry"  # option of CANCEL
-DESCENDANTS = "descendants"  # option of RERUN
 BEGUN = "begun"  # of CANCEL, in the log: something of the node's run had begun
 
 _MARKS = (NodeCommand.DONE, NodeCommand.SKIP)

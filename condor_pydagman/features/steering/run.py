@@ -28,8 +28,14 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.common import rerun
 from condor_pydagman.features.steering import preconditions, selection, settings_text
 from condor_pydagman.features.steering.preconditions import Words
+from condor_pydagman.features.steering.steer_commands import (
+    COMMANDS,
+    DESCENDANTS,
+    RETRY,
+    NodeCommand,
+)
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, NodeCommand, NodeKind
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 
 class PriorityWanted(NamedTuple):
@@ -108,12 +114,6 @@ _JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
 _DAGMAN = "DAGMan"  # asks for what follows from an earlier command
 
 _SINGLE = (NodeKind.FINAL, NodeKind.PROVISIONER)
-_SAID = {
-    NodeCommand.RERUN: "it runs again, for",
-    NodeCommand.DONE: "marked done by",
-    NodeCommand.SKIP: "skipped by",
-    NodeCommand.CANCEL: "cancelled by",
-}
 
 
 class Request:
@@ -133,7 +133,8 @@ class Steering(Feature):
     """What people have asked."""
 
     name = "steering"
-    records = ((JournalRecord.STEERED, "on_record"),)
+    # value: number of the command; text: who, which command, its options
+    records = (("STEERED", "on_record"),)
     inputs = ((NodesSteered, "on_steered"), (PriorityWanted, "on_priority"))
 
     def __init__(self, run: RunState) -> None:
@@ -181,7 +182,7 @@ class Steering(Feature):
     def descending(self, wanted: NodesSteered, refusals: Iterable[int]) -> set[int]:
         """Of a command that concerns descendants too: its nodes that it fits, and these."""
         run = self.run
-        if wanted.command is not NodeCommand.RERUN or wanted.options != preconditions.DESCENDANTS:
+        if wanted.command is not NodeCommand.RERUN or wanted.options != DESCENDANTS:
             return set()
         return rerun.with_descendants(run, set(wanted.nodes).difference(refusals))
 
@@ -202,7 +203,7 @@ class Steering(Feature):
         why: str = bundles.obstacle_to_steer(node) if bundles is not None else ""
         why = why or preconditions.obstacle(wanted.command, state, wanted.options)
         if not why and wanted.command is NodeCommand.RERUN:
-            below = wanted.options == preconditions.DESCENDANTS
+            below = wanted.options == DESCENDANTS
             why = rerun.obstacle_below(run, node, known) if below else rerun.obstacle(run, node)
         if not why and wanted.command is NodeCommand.SET:
             why = self._obstacle_to_set(node, wanted.options)
@@ -253,7 +254,7 @@ class Steering(Feature):
         self._number += 1
         number = self._number
         action = do.AppendJournalRecord(
-            JournalRecord.STEERED,
+            "STEERED",
             node,
             run.nodes.retries.get(node, 0),
             number,
@@ -318,9 +319,9 @@ class Steering(Feature):
         late = preconditions.obstacle(command, state, words.options)
         if late or another_run:
             return late or "another run of it has started"
-        run.say(f"Node {run.dag.names[node]}: {_SAID[command]} {words.by}")
+        run.say(f"Node {run.dag.names[node]}: {COMMANDS[command.value].done} by {words.by}")
         if command is NodeCommand.RERUN:
-            below = words.options == preconditions.DESCENDANTS
+            below = words.options == DESCENDANTS
             nodes = rerun.run_again(run, node, with_descendants=below)
             again.update(nodes if below else ())
         else:
@@ -332,13 +333,13 @@ class Steering(Feature):
         late = preconditions.obstacle(NodeCommand.CANCEL, state, "")
         if late:
             return late
-        run.say(f"Node {run.dag.names[node]}: {_SAID[words.command]} {words.by}")
+        run.say(f"Node {run.dag.names[node]}: cancelled by {words.by}")
         options = words.options.split()
         if state in NOT_BEGUN and preconditions.BEGUN not in options:
             rerun.leave_queues(run, node)
             lifecycle.fail(run, node, f"Cancelled by {words.by}")
             return ""
-        if preconditions.RETRY not in options:
+        if RETRY not in options:
             self._cancelled.add(node)
             run.nodes.mark(node, CANCELLED)
         if state == State.SUBMITTED:

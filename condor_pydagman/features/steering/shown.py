@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.steering.preconditions import BEGUN, RETRY, read_text
+from condor_pydagman.features.steering.preconditions import BEGUN, read_text
+from condor_pydagman.features.steering.steer_commands import RETRY, NodeCommand
 from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
-from condor_pydagman.vocabulary import JournalRecord, NodeCommand, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
 _BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
@@ -44,7 +45,7 @@ def _held_or_released(run: Run, line: OutLine) -> None:
 
 
 LINES = {OutKind.STEERED: _held_or_released}
-RECORDS: Records = {JournalRecord.STEERED: _steered}
+RECORDS: Records = {"STEERED": _steered}
 
 
 EVENTS: Events = {

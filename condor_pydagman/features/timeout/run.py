@@ -17,7 +17,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import QUEUED, RUNNING, TOTAL, Clock, Clocks
 from condor_pydagman.engine.state import OF_NODE, RunState
 from condor_pydagman.features.timeout.commands import NO_TIMEOUT, Timeout, timeouts_of
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 
 _WORDS = {QUEUED: "waited", RUNNING: "ran", TOTAL: "has been in the queue"}
 
@@ -34,7 +34,8 @@ class Timeouts(Feature):
     """Clocks of procs whose node has a TIMEOUT, from its line or set by a person."""
 
     name = "timeout"
-    attempt_records = ((JournalRecord.TIMED_OUT, "on_timed_out"),)
+    # a TIMEOUT of the node passed: its jobs are removed
+    attempt_records = (("TIMED_OUT", "on_timed_out"),)
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
@@ -113,8 +114,8 @@ class Timeouts(Feature):
 
     def _is_being_written(self, node: int) -> bool:
         """Whether a record of this kind is on its way to the log and back."""
-        record, timed_out = self.run.written.record(OF_NODE, node), JournalRecord.TIMED_OUT
-        return isinstance(record, do.AppendJournalRecord) and record.record is timed_out
+        record, timed_out = self.run.written.record(OF_NODE, node), "TIMED_OUT"
+        return isinstance(record, do.AppendJournalRecord) and record.record == timed_out
 
     def _journal(self, jobs: Jobs, clock: Clock) -> None:
         node, limits = clock.node, self.of_node(clock.node) or NO_TIMEOUT
@@ -122,7 +123,7 @@ class Timeouts(Feature):
         text = f"{_WORDS[clock.kind]} for {limit} s (TIMEOUT {clock.kind} {limit})"
         job = RETURN_JOB_ABORTED, jobs.cluster, clock.proc, text
         retry = self.run.nodes.retries.get(node, 0)
-        record = do.AppendJournalRecord(JournalRecord.TIMED_OUT, node, retry, *job)
+        record = do.AppendJournalRecord("TIMED_OUT", node, retry, *job)
         self.run.journal(node, record)
 
     def on_timed_out(self, node: int, event: LogEvent) -> None:

@@ -12,67 +12,27 @@ import { amount, number } from "./words.js";
 const MAX_TOLD = 5; // refusals that are shown one by one
 
 const STAYS = "Empty fields stay unchanged."; // before something is typed that is to be set
-const COUNT = { kind: "number", min: 0, step: 1 };
-const SETTINGS = [
-  { name: "priority", label: "Priority", kind: "number", step: 1, hint: "of its jobs; higher runs first" },
-  { name: "retries", label: "Retries", ...COUNT, hint: "how often to retry after a failure" },
-  { name: "timeout", label: "Timeout", kind: "text", hint: "as in a TIMEOUT command, for example RUNNING 2h" },
-  { name: "category", label: "Category", kind: "text", hint: "whose throttle applies to it" },
-  { name: "vars", label: "Variables", kind: "vars", hint: "name=value, one per line; for jobs not submitted yet" },
-];
+const META = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=commands]"));
 
-// `states`: those of a single node in which the command makes sense; the server decides.
-export const NODE_COMMANDS = {
-  cancel: {
-    label: "Cancel", title: "Cancel", confirm: "Yes, cancel", leave: "Don't cancel", // "Cancel" would mean either
-    tells: "Removes its jobs from the queue; the node fails, or is retried",
-    options: [{ name: "retry", label: "Retry afterwards, if it has retries left", kind: "flag" }],
-    states: ["waiting", "ready", "pre", "idle", "running", "held", "post", "retry"],
-  },
-  rerun: {
-    label: "Run again", confirm: "Run again", tells: "Runs a node again after it has ended",
-    options: [{ name: "descendants", label: "Also run again all nodes that depend on it", kind: "flag" }],
-    states: ["done", "failed"],
-  },
-  hold: {
-    label: "Hold", confirm: "Hold", tells: "Puts its jobs on hold until you release them",
-    states: ["idle", "running"],
-  },
-  release: { label: "Release", confirm: "Release", tells: "Releases its held jobs", states: ["held"] },
-  done: {
-    label: "Mark done", confirm: "Mark as done", asks: true,
-    tells: "Counts it as done without running it; its children can start",
-    states: ["waiting", "ready", "retry", "failed"],
-  },
-  skip: {
-    label: "Skip", confirm: "Skip", asks: true,
-    tells: "Does not run it; it counts as done, and its children still run",
-    states: ["waiting", "ready", "retry"],
-  },
-  set: {
-    label: "Set…", confirm: "Set values", tells: "Changes its priority, retries, timeout, category or variables",
-    options: SETTINGS,
-  },
-};
+const HINTS = { vars: "name=value, one per line; for jobs not submitted yet", flag: "" };
 
-const GROUP_COMMANDS = {
-  rematch: {
-    label: "Rematch", confirm: "Rematch", asks: true, tells: "Moves the group to another site, where it starts over",
-  },
-};
+/** A field of the dialog for an option, as the server tells of it; quotes in its help are for the command line. */
+function field({ name, kind, help }) {
+  const label = capital(kind === "flag" ? help : name.replace("_", " "));
+  const hint = HINTS[kind] ?? help.replaceAll('"', "");
+  return { name, kind, label, hint, step: kind === "number" ? 1 : undefined };
+}
 
-export const DAG_COMMANDS = {
-  halt: {
-    label: "Halt", confirm: "Halt the DAG",
-    tells: "Submits no more jobs until you resume the DAG; jobs in the queue continue",
-    options: [{ name: "reason", label: "Reason", kind: "text", hint: "optional; shown in the explanation" }],
-  },
-  resume: { label: "Resume", confirm: "Resume the DAG", tells: "Submits jobs again" },
-  "cancel-all": {
-    label: "Remove the DAG", confirm: "Remove the DAG", asks: true,
-    tells: "Removes all its jobs and ends it; a rescue file records what is done",
-  },
-};
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// As `buttons` of web/steering.py; `states`: those of a single node in which a command makes sense, the server decides.
+const COMMANDS = Object.entries(JSON.parse(META.content)).map(([name, { button: label, help, options, ...known }]) => [name,
+  { ...known, label, tells: capital(help), options: options.map(field) }]);
+const offered = (what) => Object.fromEntries(COMMANDS.filter(([, { of }]) => of === what));
+
+export const NODE_COMMANDS = offered("nodes");
+const GROUP_COMMANDS = offered("group");
+export const DAG_COMMANDS = offered("dag");
 
 /** Nodes by their numbers, and words for them. */
 export function someNodes(rows) {
@@ -135,23 +95,24 @@ export async function perform(live, command, nodes, options) {
  */
 export async function run(live, command, nodes = null, options = {}) {
   const known = (nodes ? { ...NODE_COMMANDS, ...GROUP_COMMANDS } : DAG_COMMANDS)[command];
-  const title = known.title ?? known.confirm;
+  const isCancel = command === "cancel"; // that on a button of its dialog would mean either
+  const title = isCancel ? known.label : known.confirm;
   const dry = async (chosen) => live.api.command(bodyOf(live, command, nodes, chosen, true));
   try {
     const first = command === "set" ? { effect: STAYS, refused: [] } : await dry(options);
-    if (!known.options && !first.done && first.refused?.length) {
+    if (!known.options.length && !first.done && first.refused?.length) {
       notice(shown(first.effect) || `${title}: not possible`, { bad: true, details: refusals(first) });
       return false;
     }
-    if (!known.options && !known.asks && !first.loses_work) {
+    if (!known.options.length && !known.asks && !first.loses_work) {
       await perform(live, command, nodes, options);
       return true;
     }
     return await ask({
       title: nodes ? `${title}: ${nodes.words}` : title,
       confirm: known.confirm,
-      leave: known.leave,
-      options: known.options ?? [],
+      leave: isCancel ? "Don't cancel" : undefined,
+      options: known.options,
       first: { answer: first, values: options },
       dry,
       refusals,

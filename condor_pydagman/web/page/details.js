@@ -64,7 +64,7 @@ export class Details extends Card {
     this.state.replaceChildren(chip(state), el("b", {}, word(state)), el("span", { class: "soft" }, meaning(state)));
     for (const [command, one] of Object.entries(this.buttons)) {
       const { states, tells } = NODE_COMMANDS[command];
-      const fits = !states || isAmong(state, states);
+      const fits = !states.length || isAmong(state, states);
       one.disabled = !can || !fits;
       one.title = fits ? tells : `${tells}. Only for nodes in these states: ${states.map(word).join(", ")}.`;
     }

@@ -168,7 +168,7 @@ class Brakers(Part):
                 goes_on = one.node == self.world.oracles.goes_on
                 final = dag.kinds[one.node] == NodeKind.FINAL
                 require(final or goes_on, f"O48: {dag.names[one.node]} submitted while braked")
-        if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.BRAKED:
+        if isinstance(action, do.AppendJournalRecord) and action.record == "BRAKED":
             again = action.value in self._acting
             again |= self.world.now - self._asked.get(action.value, -AGAIN_S) < AGAIN_S
             require(
@@ -210,10 +210,10 @@ class Brakers(Part):
 
     def _hear_record(self, event: LogEvent) -> None:
         number, of_now = event.value, event.text.partition(" ")[0] == str(self._resumes)
-        if event.record is JournalRecord.BRAKES_OFF and number == self._resumes:
+        if event.record == "BRAKES_OFF" and number == self._resumes:
             self._forget()
             self._resumes = number + 1
-        elif event.record is JournalRecord.BRAKED and of_now and number not in self._acting:
+        elif event.record == "BRAKED" and of_now and number not in self._acting:
             expected = number in self._expected | self._unsure
             expected |= self.world.ever_garbled or not self._exact
             require(expected, f"O47: brake {number} acts too early")
@@ -245,7 +245,7 @@ def _ended(
     for node, was in enumerate(before.states):
         state = nodes.states[node]
         retried = nodes.retries.get(node, 0) > before.retries.get(node, 0)
-        retried &= event.record is not JournalRecord.SUBMIT_FAILED  # which uses up all retries
+        retried &= event.record != JournalRecord.SUBMIT_FAILED  # which uses up all retries
         if retried or (state == State.FAILED != was):
             found.append((node, (node, nodes.values.get(node, 0) if by_value else "")))
         elif state == State.DONE != was and not _is_cached(process, node):

@@ -27,6 +27,7 @@ from condor_pydagman.features.brake.run import (
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.features.steering.settings_text import settings_text
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
@@ -34,8 +35,6 @@ from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
     DagStatus,
     EventKind,
-    JournalRecord,
-    NodeCommand,
 )
 from tests import make
 from tests.make import QUIET
@@ -73,7 +72,7 @@ def fail(harness: make.EngineHarness, *clusters: int, value: int = 1) -> None:
 
 
 def records(harness: make.EngineHarness) -> list[do.AppendJournalRecord]:
-    kinds = (JournalRecord.BRAKED, JournalRecord.BRAKES_OFF)
+    kinds = ("BRAKED", "BRAKES_OFF")
     return [one for one in harness.ever(do.AppendJournalRecord) if one.record in kinds]
 
 
@@ -241,7 +240,7 @@ def test_a_resume_takes_it_back_and_counting_begins_anew() -> None:
     harness = braked(TWO)
     harness.tell(inputs.Resume("mended"))
     assert harness.engine.report().halts.halted
-    (off,) = [one for one in records(harness) if one.record is JournalRecord.BRAKES_OFF]
+    (off,) = [one for one in records(harness) if one.record == "BRAKES_OFF"]
     assert (off.value, off.text) == (0, "mended")
     harness.read_back()
     assert harness.said("Resuming DAG progress...")
@@ -336,11 +335,9 @@ def test_a_restart_between_any_two_events_comes_to_the_same() -> None:
         other.read_back()
         kinds = [one.record for one in log[:end] if one.record is not None]
         failed = sum(one.kind == EventKind.JOB_TERMINATED for one in log[:end])
-        off = JournalRecord.BRAKES_OFF in kinds
+        off = "BRAKES_OFF" in kinds
         assert bool(reason(other)) is (failed >= (4 if off else 2))
-        assert len(records(other)) == int(
-            bool(reason(other)) and kinds.count(JournalRecord.BRAKED) < 1 + off
-        )
+        assert len(records(other)) == int(bool(reason(other)) and kinds.count("BRAKED") < 1 + off)
 
 
 def test_a_restart_says_that_it_is_halted() -> None:
@@ -352,7 +349,7 @@ def test_a_restart_says_that_it_is_halted() -> None:
 
 def test_a_record_of_a_brake_that_is_gone_is_ignored() -> None:
     harness = running(TWO)
-    record = make.record(JournalRecord.BRAKED, "A", value=7)
+    record = make.record("BRAKED", "A", value=7)
     harness.tell(record)
     assert harness.said("ignoring the record of a brake")
     assert not harness.engine.report().halts.halted
@@ -527,7 +524,7 @@ def test_holds_that_say_nothing_about_the_job() -> None:
 def test_jobs_that_a_brake_has_put_on_hold() -> None:
     harness = running("BRAKE b 0 HOLD", "A B C D")
     known = brakes_of(harness)
-    record = make.record(JournalRecord.BRAKED, "A", value=0)._replace(text="0 HOLD b: why")
+    record = make.record("BRAKED", "A", value=0)._replace(text="0 HOLD b: why")
     harness.tell(record)
     harness.tell(record)
     assert list(known.to_hold) == [(number, 0) for number in (1, 2, 3, 4)]
@@ -535,7 +532,7 @@ def test_jobs_that_a_brake_has_put_on_hold() -> None:
     harness.tell(make.of_job(EventKind.JOB_HELD, 2, text="memory"))
     harness.tell(make.terminated(3))
     assert (list(known.to_hold), known.held) == ([(4, 0)], {(1, 0)})
-    harness.tell(make.record(JournalRecord.BRAKES_OFF, "A", value=0))
+    harness.tell(make.record("BRAKES_OFF", "A", value=0))
     assert (known.round, known.to_hold, list(known.to_release)) == (1, {}, [(1, 0)])
     harness.tell(make.of_job(EventKind.JOB_RELEASED, 1))
     harness.tell(make.of_job(EventKind.JOB_HELD, 4, text=HELD_BY_DAG))  # asked for before

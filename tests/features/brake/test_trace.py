@@ -6,7 +6,6 @@ from condor_pydagman.features.brake.run import BrakeRecord
 from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
-from condor_pydagman.vocabulary import JournalRecord
 from tests.unit.follow.bench import A, follower_of, take
 
 BRAKE = f"{A}BRAKE sick 1 HALT\n"
@@ -14,11 +13,11 @@ TEXT = "0 HALT sick: 2 nodes failed, more than 1: A, B"
 
 
 def braked(text: str = TEXT) -> RecordRead:
-    return RecordRead(JournalRecord.BRAKED, "A", 0, 0, text)
+    return RecordRead("BRAKED", "A", 0, 0, text)
 
 
 def off(resumes: int) -> RecordRead:
-    return RecordRead(JournalRecord.BRAKES_OFF, "A", 0, resumes, "mended")
+    return RecordRead("BRAKES_OFF", "A", 0, resumes, "mended")
 
 
 def test_a_brake_acts_once_until_it_is_taken_back() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.records.own_events import ending, usage
-from condor_pydagman.vocabulary import JournalRecord
 from tests.unit.follow.bench import Bench
 
-BUNDLED, UNBUNDLED = JournalRecord.BUNDLED, JournalRecord.UNBUNDLED
+BUNDLED, UNBUNDLED = "BUNDLED", "UNBUNDLED"
 TABLE = """\
 \tPartitionable Resources :    Usage  Request Allocated
 \t   Cpus                 :     0.25
@@ -37,7 +36,7 @@ class BundleLogs(Bench):
         self.event(1, "Job executing on host: <one>\n", job)
         self.now += 2
         if why:
-            self.record(JournalRecord.TASK_FAILED, cluster=cluster, text=why, node=name)
+            self.record("TASK_FAILED", cluster=cluster, text=why, node=name)
         self.event(5, f"Job terminated.\n{ending(value)}{usage()}{TABLE}", job)
 
     def over(self, why: str = "its job has ended with status 0", number: int = 7) -> None:

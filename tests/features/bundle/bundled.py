@@ -27,7 +27,7 @@ from condor_pydagman.features.bundle.messages import (
     SlotsWanted,
 )
 from condor_pydagman.features.bundle.run import Bundles
-from condor_pydagman.vocabulary import EventKind, JournalRecord
+from condor_pydagman.vocabulary import EventKind
 from tests import make
 
 BAG = "A B C D\nBUNDLE b SIZE 4 ALL_NODES"
@@ -215,7 +215,7 @@ def task(cluster: int, number: int, name: str, value: int) -> list[LogEvent]:
 def unbundled(number: int, why: str = "it has ended\n") -> LogEvent:
     return LogEvent(
         *(EventKind.GENERIC, -1, -1, 0),
-        record=JournalRecord.UNBUNDLED,
+        record="UNBUNDLED",
         value=number,
         text=why,
     )
@@ -244,6 +244,6 @@ def submitted(harness: BundledDag) -> list[str]:
     return [harness.dag.names[one.node] for one in harness.ever(do.SubmitNode)]
 
 
-def records(harness: BundledDag, kind: JournalRecord) -> list[do.AppendJournalRecord]:
+def records(harness: BundledDag, kind: str) -> list[do.AppendJournalRecord]:
     found = harness.asked(do.AppendJournalRecord)
-    return [one for one in found if one.record is kind]
+    return [one for one in found if one.record == kind]

@@ -46,7 +46,7 @@ from condor_pydagman.features.bundle.messages import (
 )
 from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.vocabulary import JOB_ENDS, EventKind, JournalRecord, NodeKind
+from condor_pydagman.vocabulary import JOB_ENDS, EventKind, NodeKind
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.parts import Part
 from tests.sim.verdicts import require
@@ -419,7 +419,7 @@ class Bundled(Part):
             require(not (same and known), f"O51: {name} runs again, and {where} has its result")
 
     def action_asked(self, process: Process, action: do.Action) -> None:
-        if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.BUNDLED:
+        if isinstance(action, do.AppendJournalRecord) and action.record == "BUNDLED":
             if action.value not in self._decided:
                 self.world.oracles.may_submit(process, -1)
             self._decided[action.value] = process.engine.run.limits
@@ -433,14 +433,14 @@ class Bundled(Part):
         require(len(found) == 1 or not limited, f"O53: bundle {action.value} is of {found}")
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
-        if getattr(an_input, "record", None) is JournalRecord.UNBUNDLED:
+        if getattr(an_input, "record", None) == "UNBUNDLED":
             run = process.engine.run
             retries = run.nodes.retries
             self._retries = {name: retries.get(node, 0) for name, node in run.dag.ids.items()}
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         run = process.engine.run
-        if getattr(an_input, "record", None) is JournalRecord.UNBUNDLED:
+        if getattr(an_input, "record", None) == "UNBUNDLED":
             for node, name in enumerate(run.dag.names):
                 taken = run.nodes.retries.get(node, 0), self._retries.get(name, 0)
                 require(taken[0] == taken[1], f"O52: {name} has used a retry: {taken}")
@@ -464,7 +464,7 @@ class Bundled(Part):
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         found = None if cluster is None else self._by_cluster.get(cluster.number)
-        if found is not None and event.record is JournalRecord.TIMED_OUT:
+        if found is not None and event.record == "TIMED_OUT":
             truth.given_up.update(one.target for one in found.tasks if one.node == event.node)
         if found is None or event.subproc <= 0 or event.record is not None:
             return
@@ -541,7 +541,7 @@ def _told(
             text.append(collected._removed(order, number, name, form))
 
     def record(left: int, words: str) -> None:
-        said = do.AppendJournalRecord(JournalRecord.UNBUNDLED, -1, left, order.number, text=words)
+        said = do.AppendJournalRecord("UNBUNDLED", -1, left, order.number, text=words)
         text.append(collected.own_events.record_event(collected._stamp(now, form), "", said))
 
     released = set() if bundle is None or bundle.lost else bundle.released - results.ended.keys()

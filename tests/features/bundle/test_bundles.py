@@ -30,7 +30,6 @@ from condor_pydagman.vocabulary import (
     MORE_RUNNING,
     RETURN_JOB_ABORTED,
     EventKind,
-    JournalRecord,
 )
 from tests import make
 from tests.features.bundle.bundled import (
@@ -65,7 +64,7 @@ def test_a_bag_runs_in_one_job() -> None:
     (looked,) = harness.asked(LookAt)
     assert [one.node for one in looked.nodes] == [0, 1, 2, 3]
     harness.settle()
-    (record,) = records(harness, JournalRecord.BUNDLED)
+    (record,) = records(harness, "BUNDLED")
     assert (record.value, record.text, record.retry) == (1, "A B C D", 0)
     assert bundled(harness) == [["A", "B", "C", "D"]]
     assert harness.asked(do.SubmitJob) == [do.SubmitJob("bundle", 1, "job 1")]
@@ -84,10 +83,10 @@ def test_a_bag_runs_in_one_job() -> None:
 def test_a_bundle_is_prepared_when_its_record_has_been_read() -> None:
     harness = begun()
     harness.tell(*harness._answers(harness.asked(LookAt)[0]))
-    assert records(harness, JournalRecord.BUNDLED)
+    assert records(harness, "BUNDLED")
     assert not harness.asked(Prepare)
     harness.wait(CONFIRM_TIMEOUT_S + 1)  # it is not read back
-    assert records(harness, JournalRecord.BUNDLED)
+    assert records(harness, "BUNDLED")
     harness.read_back()
     assert harness.asked(Prepare)
 
@@ -121,7 +120,7 @@ def test_names_that_take_more_room_than_a_record_has_are_in_several() -> None:
     names = [f"N{number:03d}{'x' * 100}" for number in range(10)]
     harness = begun(f"{' '.join(names)}\nBUNDLE b SIZE 100 ALL_NODES")
     harness.settle()
-    made = records(harness, JournalRecord.BUNDLED)
+    made = records(harness, "BUNDLED")
     assert [one.retry for one in made] == [1, 0]
     assert " ".join(one.text for one in made).split() == names
     assert bundled(harness) == [names]
@@ -142,7 +141,7 @@ def test_no_name_is_cut_in_the_log(letter: str, length: int) -> None:
     parts = one_bundle.parts_of(map(logged_name, names), one_bundle.MAX_NAMES)
     whole = []
     for part in parts:
-        record = do.AppendJournalRecord(JournalRecord.BUNDLED, -1, 99, 999_999_999, text=part)
+        record = do.AppendJournalRecord("BUNDLED", -1, 99, 999_999_999, text=part)
         read = parse_record(record_event("W", "", record).partition(" W ")[2][: -len("\n...\n")])
         assert read is not None
         whole += read.text.split(" ")
@@ -333,7 +332,7 @@ def test_the_time_limit_of_a_node_is_its_tasks_and_no_clock_of_dagmans() -> None
     harness.tell(*task(7, 1, "A", 0)[:2])  # DAGMan dies within the write
     other = harness.killed()
     other.wait(1000)
-    assert not records(other, JournalRecord.TIMED_OUT)
+    assert not records(other, "TIMED_OUT")
 
 
 def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
@@ -341,7 +340,7 @@ def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
     harness.bundle()
     harness.ends(7)
     text = "ran for 50 s (TIMEOUT RUNNING 50)"
-    timed_out = make.record(JournalRecord.TIMED_OUT, "A", value=-1002, cluster=7, proc=0)
+    timed_out = make.record("TIMED_OUT", "A", value=-1002, cluster=7, proc=0)
     harness.tell(
         Collected(1, "events"),
         *task(7, 1, "A", 0)[:2],
@@ -370,14 +369,14 @@ def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
     events = harness.told(asked, {"A": 1, "B": 1, "C": 0, "D": 0})
     for node, behind in ((0, 2), (1, 6)):  # between the begin and the end of its task
         why = LogEvent(EventKind.GENERIC, 7, 0, 0, node="AB"[node], text="its output x is missing")
-        events.insert(behind, why._replace(record=JournalRecord.TASK_FAILED))
+        events.insert(behind, why._replace(record="TASK_FAILED"))
     harness.tell(*events)
     harness.settle()
     error = "Job proc (7.0.2) failed: its output x is missing"
     assert harness.engine.run.nodes.errors == {1: error}
     assert harness.said("Node B (7.0.2): its output x is missing")
     late = LogEvent(EventKind.GENERIC, 7, 0, 0, node="A", text="of the attempt before")
-    harness.tell(late._replace(record=JournalRecord.TASK_FAILED))
+    harness.tell(late._replace(record="TASK_FAILED"))
     assert not harness.said("of the attempt before")
 
 

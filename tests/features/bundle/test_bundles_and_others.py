@@ -18,12 +18,12 @@ from condor_pydagman.features.bundle.messages import (
 from condor_pydagman.features.bundle.run import LIVE_S
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.features.steering.settings_text import settings_text
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.tally import Taken, Tally
 from condor_pydagman.vocabulary import (
     EventKind,
     JournalRecord,
-    NodeCommand,
 )
 from tests import make
 from tests.features.bundle.bundled import (
@@ -384,7 +384,7 @@ def test_a_node_whose_wait_is_limited_runs_alone(kind: str) -> None:
         "Node A is not bundled: it has a TIMEOUT QUEUED or TOTAL (said once for each reason)"
     )
     harness.wait(60)
-    assert [one.node for one in records(harness, JournalRecord.TIMED_OUT)] == [0]
+    assert [one.node for one in records(harness, "TIMED_OUT")] == [0]
 
 
 def steered(harness: BundledDag, command: NodeCommand, *nodes: int, options: str = "") -> int:

@@ -19,8 +19,9 @@ from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.features.steering.settings_text import settings_text
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.vocabulary import NodeCommand, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from tests import make
 from tests.features.bundle.bundled import (
     BundledDag,

@@ -23,7 +23,7 @@ from condor_pydagman.features.bundle.adapters.collected import (
 )
 from condor_pydagman.features.bundle.messages import Collected
 from condor_pydagman.records.event_text import CommonEvents
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
 
 NAMES = ("A", "B", "C")
 TIME = 1_800_000_000.0
@@ -96,8 +96,8 @@ class Home:
         """By number of a task, how it has ended."""
         events = self.collect(**how)
         ends = [event for event in events if event.kind == EventKind.JOB_TERMINATED]
-        assert [event.record for event in events].count(JournalRecord.UNBUNDLED) == 1
-        assert events[-1].record is JournalRecord.UNBUNDLED
+        assert [event.record for event in events].count("UNBUNDLED") == 1
+        assert events[-1].record == "UNBUNDLED"
         return {event.subproc: event.value for event in ends}
 
 
@@ -129,7 +129,7 @@ def test_each_node_has_the_life_of_a_job(home: Home) -> None:
     assert [event.node for event in events[:-1:3]] == list(NAMES)
     assert [event.value for event in events[2:-1:3]] == [0, 3, -9]
     end = events[-1]
-    assert (end.record, end.value, end.text) == (JournalRecord.UNBUNDLED, 7, "it has ended\n")
+    assert (end.record, end.value, end.text) == ("UNBUNDLED", 7, "it has ended\n")
 
 
 def test_the_bindings_read_the_same(home: Home) -> None:
@@ -163,7 +163,7 @@ def test_a_task_that_ran_for_too_long_has_timed_out(home: Home) -> None:
     *events, record, end, _ = home.collect()
     assert [event.kind for event in events[3:]] == [EventKind.SUBMIT, EventKind.EXECUTE]
     told = record.record, record.node, record.retry, record.value, record.cluster, record.proc
-    assert told == (JournalRecord.TIMED_OUT, "B", 2, RETURN_JOB_ABORTED, 5, 0)
+    assert told == ("TIMED_OUT", "B", 2, RETURN_JOB_ABORTED, 5, 0)
     assert record.text == "ran for 50 s (TIMEOUT RUNNING 50)"
     assert end[:4] == (EventKind.JOB_ABORTED, 5, 0, 2)
     assert end.text == "Node Timeout: DAG node B (5.0.2) ran for 50 s (TIMEOUT RUNNING 50)"
@@ -342,7 +342,7 @@ def reasons(home: Home) -> list[tuple[str, int, str]]:
     events = home.collect()
     found = []
     for record, end in zip(events, events[1:]):
-        if record.record is JournalRecord.TASK_FAILED:
+        if record.record == "TASK_FAILED":
             assert end.kind == EventKind.JOB_TERMINATED
             assert (record.cluster, record.proc) == (end.cluster, end.proc)
             found.append((record.node, record.retry, record.text))
@@ -550,7 +550,7 @@ def test_what_has_ended_is_known_while_the_job_runs(home: Home) -> None:
     answer = home.live()
     *events, last = read(answer.events)
     assert {event.subproc for event in events} == {1}
-    assert (last.record, last.value, last.retry, last.text) == (JournalRecord.UNBUNDLED, 7, 1, "")
+    assert (last.record, last.value, last.retry, last.text) == ("UNBUNDLED", 7, 1, "")
     assert answer.took == [3.0]
     assert home.live(NAMES[1:]).events == ""
     home.results(BEGUN, started(1), ended(1), started(2), ended(2, 3))

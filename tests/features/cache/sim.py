@@ -28,7 +28,7 @@ from condor_pydagman.features.cache.run import (
 from condor_pydagman.features.growth.commands import growth_of
 from condor_pydagman.features.publish.commands import published_of
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.vocabulary import JournalRecord, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
@@ -189,11 +189,11 @@ class Caches(Part):
         self._note(name)
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
-        if event.record is JournalRecord.CACHED and event.value == 1:
+        if event.record == "CACHED" and event.value == 1:
             truth.done.add(event.node)
 
     def in_log(self, process: Process, event: LogEvent) -> None:
-        if event.record is not JournalRecord.CACHED:
+        if event.record != "CACHED":
             return
         dag, name = process.dag, event.node
         truth = self.world.oracles.truth

@@ -23,8 +23,8 @@ from condor_pydagman.features.run_if.run import (
     ConditionsEvaluated,
     EvaluateConditions,
 )
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import DONE, USER_DONE
-from condor_pydagman.vocabulary import JournalRecord, NodeCommand
 from tests import make
 from tests.features.cache.cached import Caching, Store, all_cached, caching
 from tests.make import QUIET
@@ -106,7 +106,7 @@ def test_what_is_decided_is_in_force_when_its_record_has_been_read() -> None:
     details = [report.details for report in dag.engine.node_reports()]
     assert details == ["it is found out whether it has to run (CACHE)", ""]
     (record,) = dag.asked(do.AppendJournalRecord)
-    assert (record.record, record.value, record.text) == (JournalRecord.CACHED, 1, "r1")
+    assert (record.record, record.value, record.text) == ("CACHED", 1, "r1")
     assert dag.state("A") == State.WAITING
     assert not dag.asked(do.Exit)
     assert dag.wait(61)[0] == record  # it was lost

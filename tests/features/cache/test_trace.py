@@ -5,14 +5,14 @@ from __future__ import annotations
 from condor_pydagman.features.cache.shown import UNCHANGED
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, take
 
 CACHE = f"{A}CACHE A\n"
 
 
 def read(value: int, text: str) -> RecordRead:
-    return RecordRead(JournalRecord.CACHED, "A", 0, value, text)
+    return RecordRead("CACHED", "A", 0, value, text)
 
 
 def test_a_node_of_which_nothing_has_changed_is_done() -> None:
@@ -24,7 +24,7 @@ def test_a_node_of_which_nothing_has_changed_is_done() -> None:
     assert (looked_up.name, looked_up.data) == ("node.looked_up", {"value": 1, "reason": UNCHANGED})
     assert event_words(looked_up) == "A: CACHE: done already"
     assert (state.data["cached"], state.data["reason"]) == (True, UNCHANGED)
-    take(follower, RecordRead(JournalRecord.STEERED, "A", 0, 1, "ann rerun"), 7.0)
+    take(follower, RecordRead("STEERED", "A", 0, 1, "ann rerun"), 7.0)
     assert not node.cached
 
 

@@ -30,7 +30,7 @@ from condor_pydagman.features.enough.commands import (
 )
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import AT_ONCE, Dag
-from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import ORDINARY_KINDS, ScriptKind
 from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
@@ -115,7 +115,7 @@ class Enoughs(Part):
         self._forget()
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
-        if not isinstance(an_input, LogEvent) or an_input.record is not JournalRecord.ENOUGH:
+        if not isinstance(an_input, LogEvent) or an_input.record != "ENOUGH":
             return
         number = an_input.value
         if number not in self._heard:
@@ -164,7 +164,7 @@ class Enoughs(Part):
             starts.append(action.node)
         for node in starts:
             self._may_start(process, node)
-        if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.ENOUGH:
+        if isinstance(action, do.AppendJournalRecord) and action.record == "ENOUGH":
             number = action.value
             again = self.world.now - self._asked.get(number, -AGAIN_S) < AGAIN_S
             again |= number in self._heard

@@ -14,9 +14,10 @@ from condor_pydagman.features.enough.commands import Enough, EnoughsOfDag
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.run_if.run import EvaluateConditions
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Dag, Tolerance
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
-from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
+from condor_pydagman.vocabulary import EventKind, ScriptKind
 from tests import make
 from tests.make import QUIET
 from tests.unit.engine.decided import Decided
@@ -96,14 +97,14 @@ def exit_code(harness: make.EngineHarness) -> int:
     return found.code
 
 
-def records(harness: make.EngineHarness, kind: JournalRecord) -> list[do.AppendJournalRecord]:
-    return [one for one in harness.ever(do.AppendJournalRecord) if one.record is kind]
+def records(harness: make.EngineHarness, kind: str) -> list[do.AppendJournalRecord]:
+    return [one for one in harness.ever(do.AppendJournalRecord) if one.record == kind]
 
 
 def test_what_is_left_is_removed() -> None:
     harness = running(ALL)
     done(harness, 1)
-    assert not records(harness, JournalRecord.ENOUGH)
+    assert not records(harness, "ENOUGH")
     done(harness, 3)
     assert removed(harness) == [2, 4, 5]
     assert harness.said("ENOUGH ALL_NODES 2: 2 of 5 nodes are done: 3 that are left are removed")
@@ -120,7 +121,7 @@ def test_nothing_starts_before_the_record_is_read_back() -> None:
     harness.run_node("A", 1)
     harness.tell(*harness.echo(harness.last))
     harness.run_node("B", 2)
-    (record,) = records(harness, JournalRecord.ENOUGH)
+    (record,) = records(harness, "ENOUGH")
     assert not harness.asked(do.SubmitNode)
     assert harness.state("C") == State.SUBMITTING  # it was on its way
     harness.wait(CONFIRM_TIMEOUT_S)

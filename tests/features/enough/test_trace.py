@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.features.enough.run import EnoughRecord, read_record
 from condor_pydagman.features.enough.shown import EnoughSeen, ReachedEnough
 from condor_pydagman.records.own_events import RecordRead
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.bench import follower_of, take
 
 MERGED = "JOB A x\nJOB B x\nJOB C x\nPARENT A B CHILD C\nENOUGH PARENTS C 1\n"
@@ -14,7 +14,7 @@ MERGED = "JOB A x\nJOB B x\nJOB C x\nPARENT A B CHILD C\nENOUGH PARENTS C 1\n"
 def test_an_enough_is_told_of_once() -> None:
     follower = follower_of(MERGED)
     text = "ENOUGH PARENTS C 1: 1 of 2 nodes are done"
-    read = RecordRead(JournalRecord.ENOUGH, "A", 0, 0, text=text)
+    read = RecordRead("ENOUGH", "A", 0, 0, text=text)
     event, *_ = take(follower, read, 7.0)
     assert event.name == "dag.enough"
     assert event.data == {"enough": "ENOUGH PARENTS C 1", "reason": "1 of 2 nodes are done"}
@@ -33,7 +33,7 @@ def test_the_node_of_an_enough_that_is_reached_is_ready() -> None:
     follower = follower_of(MERGED)
     text = "ENOUGH PARENTS C 1: 1 of 2 nodes are done"
     states = {}
-    for record, words in ((JournalRecord.STEERED, "ann done"), (JournalRecord.ENOUGH, text)):
+    for record, words in (("STEERED", "ann done"), ("ENOUGH", text)):
         take(follower, RecordRead(record, "A", 0, 0, text=words), 7.0)
         states[record] = follower.run.nodes["C"].status
     assert list(states.values()) == [NodeStatus.NOT_READY, NodeStatus.READY]

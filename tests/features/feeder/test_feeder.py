@@ -12,7 +12,7 @@ from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.feeder.run import Fed, RunFeeder
 from condor_pydagman.features.growth.commands import Feeding, GrownPiece, GrowthOfDag
 from condor_pydagman.features.growth.run import PieceOffered
-from condor_pydagman.vocabulary import LAST, DagStatus, JournalRecord
+from condor_pydagman.vocabulary import LAST, DagStatus
 from tests import make
 from tests.unit.engine.growing import FedDag, Growing, feeder
 
@@ -89,7 +89,7 @@ def test_a_program_that_fails_is_run_again_and_then_no_more() -> None:
         it.wait(2.0)
         assert len(it.runs()) == before + 1
     it.fails("exit code 1\nsaid so")
-    (record,) = it.records(JournalRecord.FEEDER_FAILED)
+    (record,) = it.records("FEEDER_FAILED")
     assert record.text == "feeding 1: exit code 1"
     it.read_back(record)
     it.read_back(record)
@@ -112,7 +112,7 @@ def test_a_success_gives_all_retries_back() -> None:
     it.fails()
     it.wait(10.0)
     assert it.runs() == [1, 1, 2, 2]
-    assert not it.records(JournalRecord.FEEDER_FAILED)
+    assert not it.records("FEEDER_FAILED")
 
 
 def test_a_record_that_is_not_read_back_is_written_again() -> None:
@@ -121,9 +121,9 @@ def test_a_record_that_is_not_read_back_is_written_again() -> None:
     due = it.engine.next_deadline()
     assert due is not None
     it.wait(due - it.now)
-    assert len(it.records(JournalRecord.FEEDER_FAILED)) == 2
+    assert len(it.records("FEEDER_FAILED")) == 2
     assert it.exit_code() is None
-    it.read_back(it.records(JournalRecord.FEEDER_FAILED)[0])
+    it.read_back(it.records("FEEDER_FAILED")[0])
     it.end()
     assert it.exit_code() == 1
 
@@ -152,10 +152,10 @@ def test_a_person_takes_the_last_room() -> None:
     person = it.piece("JOB B b\n")._replace(feeding=None)
     it.feed(PieceOffered(7, person, "ann"))
     it.pieces[person.digest] = person
-    it.read_back(it.records(JournalRecord.GROWN)[-1])
+    it.read_back(it.records("GROWN")[-1])
     assert it.report == FeederReport("ended", 0, 0)
     it.feed(Fed(1, it.piece("JOB C c\n")))
-    assert len(it.records(JournalRecord.GROWN)) == 1
+    assert len(it.records("GROWN")) == 1
     it.run("A")
     it.run("B")
     assert it.exit_code() == 0
@@ -219,7 +219,7 @@ def test_a_dag_that_ends_is_not_fed_and_the_program_is_killed() -> None:
     it.end()
     assert any(isinstance(one, do.KillScripts) for one in it.asked)
     it.feed(Fed(1, error="killed"))
-    assert not it.records(JournalRecord.FEEDER_FAILED)
+    assert not it.records("FEEDER_FAILED")
 
 
 def test_a_replay_knows_what_has_been_fed() -> None:
@@ -251,7 +251,7 @@ def test_a_rescue_dag_goes_on_where_the_last_run_was(last: bool) -> None:
 def test_a_replay_that_shows_a_failure_ends_as_one() -> None:
     it = FedDag(begin=False)
     it.begin(recovering=True)
-    it.read_back(do.AppendJournalRecord(JournalRecord.FEEDER_FAILED, -1, 0, text="feeding 1: no"))
+    it.read_back(do.AppendJournalRecord("FEEDER_FAILED", -1, 0, text="feeding 1: no"))
     it.feed(inputs.LogCaughtUp(), inputs.QueueListed(()))
     assert it.runs() == []
     it.end()

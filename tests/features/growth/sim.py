@@ -36,7 +36,7 @@ from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.joins import joins
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord
+from condor_pydagman.vocabulary import ORDINARY_KINDS
 from tests.pieces import Pieces, piece_of
 from tests.sim.parts import Part
 from tests.sim.verdicts import require
@@ -101,7 +101,7 @@ class Growers(Part):
     crashed: ClassVar = ((3, _grows), (4, _grows))
     helpers: ClassVar = {"growth": FakeGrowth}
     undoes = True
-    at_once = (JournalRecord.GROWN,)
+    at_once = ("GROWN",)
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -221,7 +221,7 @@ class Growers(Part):
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         """A piece is in force."""
-        if event.record is not JournalRecord.GROWN:
+        if event.record != "GROWN":
             return
         dag, digest = truth.dag, event.text.partition(" ")[0]
         if any(piece.digest == digest for piece in growth_of(dag).pieces):

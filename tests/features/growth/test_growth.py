@@ -30,7 +30,6 @@ from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import (
     RETURN_GROWTH_FAILED,
     EventKind,
-    JournalRecord,
 )
 from tests import make
 from tests.unit.engine.growing import Growing
@@ -79,7 +78,7 @@ def test_nothing_starts_while_a_piece_is_on_its_way_into_the_log() -> None:
     it.run("C")
     assert it.state("D") == "READY"
     assert "D" not in submits(it.asked, it.dag)
-    it.read_back(it.records(JournalRecord.GROWN)[-1])
+    it.read_back(it.records("GROWN")[-1])
     assert it.state("D") == "WAITING"
     it.run("X")
     assert it.state("D") == "SUBMITTING"
@@ -96,7 +95,7 @@ def test_a_record_that_is_not_read_back_is_written_again() -> None:
     assert due is not None
     it.now = due
     it.feed(inputs.Wake())
-    first, second = it.records(JournalRecord.GROWN)
+    first, second = it.records("GROWN")
     assert first == second
     it.read_back(first)
     it.read_back(second)
@@ -111,7 +110,7 @@ def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
     for attempt in range(2):
         it.run("A")
         it.feed(PieceRefused(0, "ERROR: p:1 is wrong\n  at length"))
-        record = it.records(JournalRecord.GROWTH_FAILED)[-1]
+        record = it.records("GROWTH_FAILED")[-1]
         assert (record.retry, record.text) == (attempt, "ERROR: p:1 is wrong")
         it.read_back(record)
     assert it.state("A") == "FAILED"
@@ -128,7 +127,7 @@ def test_a_node_whose_piece_is_refused_has_published_nothing() -> None:
     assert it.engine.run.features["publish"].values == {0: {"n": "2"}}
     assert it.state("A") == "GROWING"
     it.feed(PieceRefused(0, "ERROR: wrong"))
-    it.read_back(it.records(JournalRecord.GROWTH_FAILED)[-1])
+    it.read_back(it.records("GROWTH_FAILED")[-1])
     assert it.state("A") == "FAILED"
     assert not it.engine.run.features["publish"].values
 
@@ -139,7 +138,7 @@ def test_a_piece_that_fits_no_more_when_it_comes_is_refused() -> None:
     it.run("A")
     piece = piece_of(it.dag, "JOB X x\nPARENT X CHILD C\n", "A", "B")
     it.feed(PieceRead(0, piece))
-    (record,) = it.records(JournalRecord.GROWTH_FAILED)
+    (record,) = it.records("GROWTH_FAILED")
     assert record.text == "node C has begun: it can't get another parent"
 
 
@@ -148,7 +147,7 @@ def test_a_dag_that_grows_too_large_is_refused() -> None:
     it.begin()
     it.run("A")
     it.feed(PieceRead(0, piece_of(it.dag, "JOB X x\nJOB Y x\n", "A", "B")))
-    (record,) = it.records(JournalRecord.GROWTH_FAILED)
+    (record,) = it.records("GROWTH_FAILED")
     assert "PYDAGMAN_MAX_GROWN_NODES" in record.text
 
 
@@ -158,7 +157,7 @@ def test_a_person_adds_a_piece() -> None:
     piece = piece_of(it.dag, "JOB X x\nPARENT A CHILD X\nPARENT X CHILD B\nJOB Y x\n")
     it.pieces["d1"] = piece
     it.feed(PieceOffered(7, piece, "jane"))
-    told = it.read_back(it.records(JournalRecord.GROWN)[0])
+    told = it.read_back(it.records("GROWN")[0])
     assert do.Grown(7, 2, "") in told
     it.run("A")
     assert (it.state("X"), it.state("B")) == ("READY", "WAITING")
@@ -173,7 +172,7 @@ def test_new_nodes_behind_a_failed_one_are_futile() -> None:
     piece = piece_of(it.dag, text)
     it.pieces["d1"] = piece
     it.feed(PieceOffered(1, piece, "jane"))
-    it.read_back(it.records(JournalRecord.GROWN)[0])
+    it.read_back(it.records("GROWN")[0])
     assert [it.state(name) for name in "XY"] == ["FUTILE", "FUTILE"]
     assert it.state("Z") != "WAITING"
 
@@ -231,7 +230,7 @@ def test_a_node_in_retry_waits_for_its_new_parent_after_a_restart() -> None:
     assert it.state("B") == "READY"
     it.pieces["d1"] = piece_of(it.dag, "JOB X x\nPARENT X CHILD B\n")
     it.feed(PieceOffered(7, it.pieces["d1"], "jane"))
-    (record,) = it.records(JournalRecord.GROWN)
+    (record,) = it.records("GROWN")
     it.read_back(record)
     again = started(it.pieces, recovering=True)
     again.read_back(record)
@@ -245,7 +244,7 @@ def test_a_replay_without_the_piece_leaves_all_as_it_is() -> None:
     it = growing("A -> B")
     it.begin(recovering=True)
     it.run("A")
-    it.read_back(do.AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text="d9"))
+    it.read_back(do.AppendJournalRecord("GROWN", 0, 0, 1, text="d9"))
     assert it.asked[-1] == do.Exit(1, keep_lock=True, concluded=False)
     assert any("piece 1" in one.text for one in it.asked if isinstance(one, do.Say))
 
@@ -267,9 +266,9 @@ def test_a_dag_that_ends_reads_no_piece(state: str) -> None:
     if state == "GROWING":
         it.run("A")
     it.feed(inputs.DagRemoved())
-    before = len(it.records(JournalRecord.GROWTH_FAILED))
+    before = len(it.records("GROWTH_FAILED"))
     it.feed(PieceRefused(0, "late"))
-    assert len(it.records(JournalRecord.GROWTH_FAILED)) == before
+    assert len(it.records("GROWTH_FAILED")) == before
 
 
 def test_a_person_adds_to_a_dag_without_nodes() -> None:
@@ -281,6 +280,6 @@ def test_a_person_adds_to_a_dag_without_nodes() -> None:
     piece = piece_of(it.dag, "JOB X x\n")
     it.pieces["d1"] = piece
     it.feed(PieceOffered(7, piece, "ann"))
-    it.read_back(it.records(JournalRecord.GROWN)[-1])
+    it.read_back(it.records("GROWN")[-1])
     assert do.Grown(7, 1, "") in it.asked
     assert it.state("X") == "SUBMITTING"

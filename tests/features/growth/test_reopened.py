@@ -18,7 +18,6 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import own_events
-from condor_pydagman.vocabulary import JournalRecord
 from tests import make
 from tests.unit.picture import dot
 
@@ -34,7 +33,7 @@ def written(directory: Path, *, forged: bool = False, times: int = 1) -> tuple[D
     paths, log = DagPaths(str(directory / "t.dag")), directory / "t.dag.nodes.log"
     text = PieceText("p", {"p": "JOB X x.sub\n"}, BuildOptions(), "", "", "A", ("B",), True)
     file = kept_pieces.of(dag(), paths)._file
-    record = AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text=at_once(file.keep(text)))
+    record = AppendJournalRecord("GROWN", 0, 0, 1, text=at_once(file.keep(text)))
     event = own_events.record_event("2026-11-25 02:00:00", "A", record) * times
     log.write_text(event.replace("(-01.-01.-01)", "(012.000.000)") if forged else event)
     return paths, str(log)

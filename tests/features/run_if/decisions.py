@@ -9,7 +9,6 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.features.publish.commands import PublishedOfDag
 from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.graph.joins import parents_of
-from condor_pydagman.vocabulary import JournalRecord
 from tests.sim.truth import Truth
 from tests.sim.verdicts import require
 
@@ -56,9 +55,9 @@ class Decisions:
 
     def event(self, event: LogEvent, *, checked: bool) -> None:
         """An event is in the log; `checked`: the log is whole, and nobody steers."""
-        if event.record is JournalRecord.NODE_RESULT:
+        if event.record == "NODE_RESULT":
             self._publish(event)
-        elif event.record is JournalRecord.CONDITION:
+        elif event.record == "CONDITION":
             self._decide(event, checked=checked)
 
     def run_anew(self, name: str) -> None:

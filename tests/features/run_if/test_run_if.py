@@ -30,8 +30,9 @@ from condor_pydagman.features.sites.messages import MatchSites
 from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.features.steering.settings_text import settings_text
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Variable
-from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
+from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind
 from tests import make
 from tests.make import QUIET
 from tests.sim.invariants import validate
@@ -67,7 +68,7 @@ def test_nothing_is_in_force_before_the_record_has_been_read() -> None:
     (wanted,) = action.wanted
     dag.tell(ConditionsEvaluated([ConditionResult(*wanted[:2], 1, "x")]))
     (record,) = dag.asked(do.AppendJournalRecord)
-    assert (record.record, record.value, record.text) == (JournalRecord.CONDITION, 1, "x")
+    assert (record.record, record.value, record.text) == ("CONDITION", 1, "x")
     assert dag.state("X") == State.WAITING
     assert not dag.asked(do.Exit)
     assert dag.wait(61)[0] == record  # it was lost
@@ -436,9 +437,7 @@ def test_many_values_take_several_records() -> None:
     harness.files["a.ad"] = [(f"n{number}", '"' + "x" * 300 + '"') for number in range(5)]
     harness.files["a.ad"].append(("n", "7"))
     harness.run("A", 1)
-    records = [
-        one for one in harness.ever(do.AppendJournalRecord) if one.record.value == "NODE_RESULT"
-    ]
+    records = [one for one in harness.ever(do.AppendJournalRecord) if one.record == "NODE_RESULT"]
     assert [record.value for record in records] == [103, 203, 303]
     assert harness.said("is true: Parents.A.n is 7")
 

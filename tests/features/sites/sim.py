@@ -32,7 +32,7 @@ from condor_pydagman.features.sites.messages import (
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.job_description import Template
-from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, ScriptKind
 from tests.sim.fake_jobs import Cluster
 from tests.sim.parts import Part
 from tests.sim.truth import NO_LIMIT, Truth
@@ -135,7 +135,7 @@ class FakeSites(Part):
     crashed: ClassVar = ((5, _leaves), (22, _leaves))
     helpers: ClassVar = {"sites": FakeRounds}
     undoes = True
-    at_once = (JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED)
+    at_once = ("SITE_LEFT", "SITE_CLEANED")
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -247,7 +247,7 @@ class FakeSites(Part):
         for event in (entry.event for entry in self.world.log.entries):
             if event.kind == EventKind.SUBMIT:
                 self.by_hand.discard(event.node)
-            if event.record is JournalRecord.STEERED and event.text.endswith((" done", " skip")):
+            if event.record == "STEERED" and event.text.endswith((" done", " skip")):
                 self.by_hand.add(event.node)
 
     def ended_well(self, process: Process) -> None:
@@ -258,7 +258,7 @@ class FakeSites(Part):
         matched: dict[int, str] = {}
         for entry in self.world.log.entries:
             event = entry.event
-            if event.record is not None and event.record.name == "SITE_MATCHED":
+            if event.record is not None and event.record == "SITE_MATCHED":
                 matched[numbers_of(dag)[dag.ids[event.node]]] = event.text.partition(" ")[2]
         for node, group in numbers_of(dag).items():
             name = dag.names[node]
@@ -271,10 +271,10 @@ class FakeSites(Part):
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         """Nothing of a group of nodes runs at its old site, and what they have done counts no
         more; the event names one of them."""
-        if event.record is JournalRecord.SITE_LEFT:
+        if event.record == "SITE_LEFT":
             for name in _note_group(truth, event.node):
                 truth.run_anew(name, NO_LIMIT)
-        elif event.record in (JournalRecord.NO_SITE, JournalRecord.SITE_CLEANED):
+        elif event.record in ("NO_SITE", "SITE_CLEANED"):
             _note_group(truth, event.node)
 
     def allows(self, run: RunState, parent: int, child: int) -> bool:

@@ -24,7 +24,6 @@ from condor_pydagman.features.sites.states import (
     GroupCause,
     GroupState,
 )
-from condor_pydagman.vocabulary import JournalRecord
 from tests import make
 from tests.features.growth.test_growth import growing, piece_of
 from tests.features.sites.matched import matched
@@ -249,7 +248,7 @@ def test_a_group_whose_last_node_adds_to_the_dag_gives_its_site_up() -> None:
     it = growing("A\nSITE_GROUP g NODES A")
     it.begin()
     it.feed(SitesMatched([SiteClaim(0, "s", "x")], ["s"]))
-    it.read_back(it.records(JournalRecord.SITE_MATCHED)[-1])
+    it.read_back(it.records("SITE_MATCHED")[-1])
     it.run("A")
     it.take(piece_of(it.dag, "JOB X x\n", "A"))
     it.feed(inputs.Wake())

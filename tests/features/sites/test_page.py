@@ -17,7 +17,6 @@ from condor_pydagman.features.sites.shown import GroupSite, GroupSites
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.records.own_events import record_event
-from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web.dag_reader import SitesOfGroups
 from condor_pydagman.web.picture_boxes import PictureBoxes, at_sites, shares
 from condor_pydagman.web.steering import Answer, Controls, Request, Steering
@@ -65,7 +64,7 @@ def grouped(logs: DagLogs, dag_file: Path) -> Path:
     return dag_file
 
 
-def record(logs: DagLogs, node: str, kind: JournalRecord, value: int, text: str) -> None:
+def record(logs: DagLogs, node: str, kind: str, value: int, text: str) -> None:
     """DAGMan writes a record of the node's group."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(logs.now))
     action = AppendJournalRecord(kind, 0, retry=0, value=value, text=text, cluster=-1, proc=0)
@@ -74,7 +73,7 @@ def record(logs: DagLogs, node: str, kind: JournalRecord, value: int, text: str)
 
 
 def matched(logs: DagLogs, node: str, site: str, number: int = 1) -> None:
-    record(logs, node, JournalRecord.SITE_MATCHED, number, f"d {site}")
+    record(logs, node, "SITE_MATCHED", number, f"d {site}")
 
 
 async def rows(page: Page, **query: Any) -> dict[str, dict[str, Any]]:
@@ -99,14 +98,14 @@ def test_by_the_logs(logs: DagLogs, grouped: Path) -> None:
             assert abs(one["since"] - logs.now) < 1
             boxes = {box["label"]: box for box in (await page.get("picture"))["boxes"]}
             assert [boxes[name].get("site_group") for name in "ABCD"] == [0, 0, 1, None]
-            record(logs, "A", JournalRecord.SITE_TAKEN_BACK, 1, "IDLE 2h")
+            record(logs, "A", "SITE_TAKEN_BACK", 1, "IDLE 2h")
             logs.abort(7)
             async for name, _ in events(stream):
                 one = (await rows(page))["one"] if name != "sites" else one
                 if one["state"] == "leaving":
                     break
             assert one["reason"] == "IDLE 2h"
-            record(logs, "A", JournalRecord.SITE_LEFT, 1, "the north")
+            record(logs, "A", "SITE_LEFT", 1, "the north")
             assert (await event(stream, "sites"))["changes"] == [[0, 0]]
             assert (await rows(page))["one"]["state"] == "waiting"  # nothing cleans up
 
@@ -133,8 +132,8 @@ def test_dagman_tells_more(logs: DagLogs, grouped: Path) -> None:
 def test_why_a_group_has_left(logs: DagLogs, grouped: Path) -> None:
     dagman = Dagman(GroupReport("one", "CLEANING", "north", 1, 2, 0))
     matched(logs, "A", "north")
-    record(logs, "A", JournalRecord.SITE_TAKEN_BACK, 1, "IDLE 2h")
-    record(logs, "A", JournalRecord.SITE_LEFT, 1, "north")
+    record(logs, "A", "SITE_TAKEN_BACK", 1, "IDLE 2h")
+    record(logs, "A", "SITE_LEFT", 1, "north")
 
     async def test() -> None:
         async with a_page(grouped, steering=dagman) as page:
@@ -178,7 +177,7 @@ def test_a_dagman_that_does_not_answer(
 
 
 def test_a_group_that_gets_no_site(logs: DagLogs, grouped: Path) -> None:
-    record(logs, "A", JournalRecord.NO_SITE, 1, "it has waited 1 h (WAIT)")
+    record(logs, "A", "NO_SITE", 1, "it has waited 1 h (WAIT)")
     logs.abort(7)
 
     async def test() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from condor_pydagman.features.sites.shown import GroupSite, GroupSites
 from condor_pydagman.records.dagman_out import OutKind
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line
 from tests.unit.follow.test_overview import seen
 
 DONE, ERROR = NodeStatus.DONE, NodeStatus.ERROR
 
 GROUP = f"{A}JOB B a.sub\nJOB C a.sub\nRETRY A 2\nSITE_GROUP g NODES A B\n"
-MATCHED, TAKEN_BACK = JournalRecord.SITE_MATCHED, JournalRecord.SITE_TAKEN_BACK
-LEFT, CLEANED = JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED
+MATCHED, TAKEN_BACK = "SITE_MATCHED", "SITE_TAKEN_BACK"
+LEFT, CLEANED = "SITE_LEFT", "SITE_CLEANED"
 
 
 def test_the_site_of_a_group(bench: Bench) -> None:
@@ -87,13 +87,13 @@ def test_retries_at_a_new_site_are_counted_anew(bench: Bench) -> None:
 
 
 def test_a_group_without_a_site(bench: Bench) -> None:
-    bench.record(JournalRecord.NO_SITE, 3, text="none fits")
+    bench.record("NO_SITE", 3, text="none fits")
     run = bench.follow(GROUP)
     assert GroupSites.of(run).groups == {"g": GroupSite(reason="none fits", since=run.last)}
 
 
 def test_nodes_fail_since_their_group_gets_no_site(bench: Bench) -> None:
-    bench.record(JournalRecord.NO_SITE, 3, text="none fits")
+    bench.record("NO_SITE", 3, text="none fits")
     run = bench.follow(GROUP)
     states = [event.data for event in bench.told("node.state")]
     assert [(one["status"], one["reason"]) for one in states] == [
@@ -120,30 +120,30 @@ def test_why_groups_have_no_site_yet() -> None:
 
 def test_from_one_site_to_the_next() -> None:
     sites = GroupSites()
-    assert sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 the north")
-    assert not sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 the north")
+    assert sites.take("g", "SITE_MATCHED", 1, "1 the north")
+    assert not sites.take("g", "SITE_MATCHED", 1, "1 the north")
     assert sites.groups["g"].site == "the north"
-    assert sites.take("g", JournalRecord.SITE_TAKEN_BACK, 1, "it was told to")
+    assert sites.take("g", "SITE_TAKEN_BACK", 1, "it was told to")
     assert sites.groups["g"].leaving
-    assert sites.take("g", JournalRecord.SITE_LEFT, 1, "")
+    assert sites.take("g", "SITE_LEFT", 1, "")
     assert sites.groups["g"].old == "the north"  # where its clean-up node runs
     assert not sites.groups["g"].leaving
-    assert sites.take("g", JournalRecord.SITE_CLEANED, 1, "")
+    assert sites.take("g", "SITE_CLEANED", 1, "")
     assert sites.groups == {"g": GroupSite(round=1, reason="it was told to")}
 
 
 def test_no_site() -> None:
     sites = GroupSites()
-    assert sites.take("g", JournalRecord.NO_SITE, 0, "none fits")
+    assert sites.take("g", "NO_SITE", 0, "none fits")
     assert sites.groups == {"g": GroupSite(reason="none fits")}
 
 
 def test_since_when() -> None:
     sites = GroupSites()
-    sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 north", 10.0)
-    assert not sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 north", 20.0)
+    sites.take("g", "SITE_MATCHED", 1, "1 north", 10.0)
+    assert not sites.take("g", "SITE_MATCHED", 1, "1 north", 20.0)
     assert sites.groups["g"].since == 10.0
-    sites.take("g", JournalRecord.SITE_TAKEN_BACK, 1, "it was told to", 30.0)
+    sites.take("g", "SITE_TAKEN_BACK", 1, "it was told to", 30.0)
     assert sites.groups["g"].since == 30.0
 
 
@@ -202,7 +202,7 @@ def test_a_group_that_leaves_its_site_does_not_wait_for_one(bench: Bench) -> Non
 
 
 def test_groups_whose_nodes_could_start_wait(bench: Bench) -> None:
-    bench.record(JournalRecord.STEERED, 1, text="ann done", node="A1")
+    bench.record("STEERED", 1, text="ann done", node="A1")
     found = seen(bench.tally(GROUPS)).of_features["sites"]
     assert found["first"] == ["a", "b", "c", "d"]
 

@@ -13,12 +13,12 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import NodeSettings
-from condor_pydagman.features.steering.preconditions import BEGUN, DESCENDANTS, RETRY, read_text
+from condor_pydagman.features.steering.preconditions import BEGUN, read_text
 from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.features.steering.settings_text import settings_text
+from condor_pydagman.features.steering.steer_commands import DESCENDANTS, RETRY, NodeCommand
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.own_ad import PRIORITY
-from condor_pydagman.vocabulary import JournalRecord, NodeCommand
 from tests.sim.parts import Part
 from tests.sim.truth import NO_LIMIT, Truth
 from tests.sim.verdicts import require
@@ -64,7 +64,7 @@ class Steerers(Part):
     fresh: ClassVar = {"steered": 25, "decided steered": 25}
     crashed: ClassVar = ((4, _steers), (34, _steers))
     undoes = True
-    at_once = (JournalRecord.STEERED,)
+    at_once = ("STEERED",)
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -117,7 +117,7 @@ class Steerers(Part):
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         """A person's command; DAGMan has checked that it fits."""
-        if event.record is not JournalRecord.STEERED:
+        if event.record != "STEERED":
             return
         name, words = event.node, read_text(event.text)
         descendants = truth.descendants(name)

@@ -20,7 +20,7 @@ from condor_pydagman.features.steering.messages import (
     refusals,
     user_word,
 )
-from condor_pydagman.vocabulary import NodeCommand
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 
 C = NodeCommand
 
@@ -70,18 +70,18 @@ def test_commands_for_the_dag() -> None:
         ({"command": "set", "nodes": {"state": "x"}}, "say what to set: priority, retries"),
         ({"command": "set", "nodes": {"state": "x"}, "options": {"priority": 2**40}}, "a whole"),
         ({"command": "add"}, "add takes text, or file"),
-        ({"command": "add", "options": {"text": 1}}, "add takes text, or file"),
+        ({"command": "add", "options": {"text": 1}}, "text is a string"),
         ({"command": "halt", "nodes": {"names": ["A"]}}, "halt is for the whole DAG"),
         ({"command": "limits", "options": {"jobs": -1}}, "jobs is a whole number from 0"),
         ({"command": "limits", "options": {"cpus": 1}}, "no option 'cpus'; it takes jobs"),
         ({"command": "halt", "options": {"reason": 1}}, "reason is a string"),
         ({"command": "info", "dry": 1}, "dry is true or false"),
-        ({"command": "events", "options": {"since": 1}}, "since is the id of an event"),
+        ({"command": "events", "options": {"since": 1}}, "since is a string"),
         ({"command": "events", "options": {"since": "x" * 1001}}, "since is the id of an event"),
         ({"command": "events", "options": {"before": 1}}, "before is true or false"),
         ({"command": "names", "options": {"prefix": 1}}, "prefix is a string"),
         ({"command": "priority"}, "priority takes value, a whole number from -2147483647"),
-        ({"command": "priority", "options": {"value": True}}, "priority takes value"),
+        ({"command": "priority", "options": {"value": True}}, "value is a whole number"),
     ],
 )
 def test_what_is_not_understood(message: Any, words: str) -> None:

@@ -6,14 +6,14 @@ import pytest
 
 from condor_pydagman.follow.shown_states import Shown, shown_state, why_done
 from condor_pydagman.records.dagman_out import OutKind
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names
 
 DONE, ERROR, READY = NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.READY
 
 
 def steered(bench: Bench, text: str, retry: int = 0) -> None:
-    bench.record(JournalRecord.STEERED, 1, text=text, retry=retry)
+    bench.record("STEERED", 1, text=text, retry=retry)
 
 
 def test_a_failed_node_that_runs_again_has_its_retries_once_more(bench: Bench) -> None:
@@ -89,7 +89,7 @@ def test_a_node_that_a_person_has_skipped_is_told_apart(bench: Bench) -> None:
     assert (shown_state(node), why_done(node)) == (Shown.SKIPPED, "skipped by ann")
     assert (node.skipped, tally.not_run()) == (True, {"skipped": 1})
     assert not tally.run.ends  # which tells how fast nodes run
-    bench.record(JournalRecord.STEERED, 2, text="bob rerun")
+    bench.record("STEERED", 2, text="bob rerun")
     tally = bench.tally(A)
     assert (shown_state(tally.run.nodes["A"]), tally.not_run()) == (Shown.READY, {})
 

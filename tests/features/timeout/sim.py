@@ -67,7 +67,7 @@ class Clocks(Part):
             )
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
-        struck = event.record is JournalRecord.TIMED_OUT
+        struck = event.record == "TIMED_OUT"
         if cluster is None or cluster.asker:
             return
         if struck and not truth.all_ended(cluster):
@@ -85,7 +85,7 @@ class Clocks(Part):
 
     def _hear(self, process: Process, event: LogEvent) -> None:
         job, when = (event.cluster, event.proc), happened(process, event)
-        if event.record is JournalRecord.ADOPTED:
+        if event.record == JournalRecord.ADOPTED:
             procs = range(event.value) if event.text != SHARED_CLUSTER else (event.proc,)
             for proc in procs:
                 self._submitted.setdefault((event.cluster, proc), when)
@@ -109,7 +109,7 @@ class Clocks(Part):
             self._not_early(process, action)
 
     def _not_early(self, process: Process, action: do.AppendJournalRecord) -> None:
-        if action.record is not JournalRecord.TIMED_OUT:
+        if action.record != "TIMED_OUT":
             return
         job = (action.cluster, action.proc)
         limits = process.engine.run.features["timeout"].of_node(action.node)

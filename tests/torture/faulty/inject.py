@@ -125,7 +125,7 @@ class _Injector:
         def do(action: Any) -> None:
             name = type(action.request if isinstance(action, Ask) else action).__name__
             record = getattr(action, "record", None)
-            self._record = record.name if record is not None else ""
+            self._record = record if record is not None else ""
             self._step_of_group("before")
             self.at(f"before {name}")
             self._action = name

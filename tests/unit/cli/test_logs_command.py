@@ -341,7 +341,7 @@ def test_a_node_of_a_sub_dag_and_one_of_a_splice(
 
 def test_a_node_in_a_bundle(work_directory: Path, said: Callable[..., Said]) -> None:
     made = dag(work_directory, "BUNDLE b NODES A\nJOB A a.sub\n", "output = $(JOB).out\nqueue\n")
-    made.record(JournalRecord.BUNDLED, value=7, text="A", node="")
+    made.record("BUNDLED", value=7, text="A", node="")
     made.submit("bundle 7", 9)
     assert "job 9.0 of node A, with others in bundle 7, is idle" in said("A")[2]
     made.execute(9)

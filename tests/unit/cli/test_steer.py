@@ -28,3 +28,31 @@ def test_descendants_are_counted(
     monkeypatch.setattr(steer, "steer", lambda *_, **__: SteeringAnswer(1, (), 0, fields))
     assert pydagman.main(["steer", "rerun", "x.dag", "A", "--descendants"]) == 0
     assert capsys.readouterr().out == line + "\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("limits x.dag --jobs 0", {"jobs": 0}),
+        ("set x.dag A --retries 0", {"retries": 0}),
+        ("set x.dag A --var a=b=c --new-category c", {"vars": {"a": "b=c"}, "new_category": "c"}),
+        ("priority x.dag -3", {"value": -3}),
+        ("names x.dag", {}),
+        ("cancel x.dag A", {}),
+        ("cancel x.dag A --retry", {"retry": True}),
+    ],
+)
+def test_options_are_those_of_the_request(
+    words: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def answer(*_: Any, **given: Any) -> SteeringAnswer:
+        asked.update(given)
+        return SteeringAnswer(0, (), 0, {})
+
+    which = ("names", *steer._SELECTORS, "dry")
+    monkeypatch.setattr(steer, "running_dag", lambda dag: dag)
+    monkeypatch.setattr(steer, "steer", answer)
+    assert pydagman.main(["steer", *words.split(), "--json"]) == 0
+    assert {name: value for name, value in asked.items() if name not in which} == options

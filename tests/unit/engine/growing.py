@@ -21,7 +21,6 @@ from condor_pydagman.features.growth.run import PieceRead
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.vocabulary import JournalRecord
 from tests import make
 from tests.sim.invariants import validate
 
@@ -69,15 +68,15 @@ class Growing:
     def read_back(self, record: do.AppendJournalRecord) -> list[do.Action]:
         return self.feed(*make.appended(self.dag, record))
 
-    def records(self, kind: JournalRecord) -> list[do.AppendJournalRecord]:
+    def records(self, kind: str) -> list[do.AppendJournalRecord]:
         found = [one for one in self.asked if isinstance(one, do.AppendJournalRecord)]
-        return [one for one in found if one.record is kind]
+        return [one for one in found if one.record == kind]
 
     def take(self, piece: Piece) -> do.AppendJournalRecord:
         """A node's piece comes, and is in force."""
         self.pieces[piece.digest] = piece
         self.feed(PieceRead(self.dag.ids[piece.node], piece))
-        record = self.records(JournalRecord.GROWN)[-1]
+        record = self.records("GROWN")[-1]
         self.read_back(record)
         return record
 
@@ -119,7 +118,7 @@ class FedDag(Growing):
         piece = self.piece(text, last=last)
         self.pieces[piece.digest] = piece
         self.feed(Fed(self.runs()[-1], piece))
-        record = self.records(JournalRecord.GROWN)[-1]
+        record = self.records("GROWN")[-1]
         self.read_back(record)
         return record
 

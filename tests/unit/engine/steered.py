@@ -6,8 +6,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.vocabulary import NodeCommand
 from tests import make
 from tests.make import QUIET
 

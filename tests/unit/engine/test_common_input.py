@@ -71,7 +71,7 @@ def test_nothing_is_submitted_any_more_when_the_dag_is_removed_meanwhile() -> No
     assert not [
         record
         for record in harness.ever(do.AppendJournalRecord)
-        if record.record is JournalRecord.COMMON_INPUT
+        if record.record == JournalRecord.COMMON_INPUT
     ]
 
 

@@ -133,7 +133,7 @@ def end_others(harness: make.EngineHarness) -> None:
 @pytest.mark.parametrize("restarted", [False, True])
 def test_the_final_node_decides_after_every_ending(case: Case, value: int, restarted: bool) -> None:
     harness = case.run()
-    assert harness.asked(do.AppendJournalRecord)[0].record is JournalRecord.FINAL_STARTED
+    assert harness.asked(do.AppendJournalRecord)[0].record == JournalRecord.FINAL_STARTED
     assert not harness.ever(do.Exit)
     assert len(harness.ever(do.WriteRescue)) == case.rescues
     began(harness)

@@ -182,7 +182,7 @@ def test_a_lost_job_is_found_in_recovery_too() -> None:
     harness.tell(QueueListed([]))
     harness.wait(CONFIRM_LOST_S)
     harness.tell(QueueListed([]))
-    assert harness.asked(do.AppendJournalRecord)[0].record is JournalRecord.JOB_LOST
+    assert harness.asked(do.AppendJournalRecord)[0].record == JournalRecord.JOB_LOST
 
 
 def test_a_noop_is_never_lost() -> None:
@@ -459,7 +459,7 @@ def test_an_expected_proc_that_is_not_in_the_queue_is_lost(restarted: bool) -> N
     records = [
         record
         for record in harness.ever(do.AppendJournalRecord)
-        if record.record is JournalRecord.JOB_LOST
+        if record.record == JournalRecord.JOB_LOST
     ]
     assert [(record.cluster, record.proc) for record in records] == [(5, 0)]
     harness.read_back()
@@ -513,7 +513,7 @@ def test_of_a_cluster_that_made_its_procs_unseen_the_history_tells() -> None:
     records = [
         record
         for record in harness.ever(do.AppendJournalRecord)
-        if record.record is JournalRecord.JOB_ENDED
+        if record.record == JournalRecord.JOB_ENDED
     ]
     assert [record.proc for record in records] == [0, 1, 2, CLUSTER_ITSELF]
     assert harness.state("A").name == "DONE"

@@ -22,7 +22,7 @@ ABORTED = EventKind.JOB_ABORTED
 def written(harness: make.EngineHarness) -> list[str]:
     """What the engine has written of its knobs."""
     appended = harness.ever(do.AppendJournalRecord)
-    return [one.text for one in appended if one.record is JournalRecord.CONFIG]
+    return [one.text for one in appended if one.record == JournalRecord.CONFIG]
 
 
 def restarted(harness: make.EngineHarness, config: Config) -> make.EngineHarness:

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.run_records import Journal, Kind
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
-from condor_pydagman.vocabulary import JournalRecord
 
-RECORD = do.AppendJournalRecord(JournalRecord.CONDITION, 1, 0)
+RECORD = do.AppendJournalRecord("CONDITION", 1, 0)
 FREE, HOLDING = Kind("free"), Kind("holding", holds=True)
 
 

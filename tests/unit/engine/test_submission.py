@@ -11,13 +11,13 @@ from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.steering.run import PriorityWanted
+from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
     DagStatus,
     EventKind,
     JournalRecord,
-    NodeCommand,
     NodeKind,
     ScriptKind,
 )

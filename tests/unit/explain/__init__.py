@@ -28,7 +28,7 @@ from condor_pydagman.follow.run_model import (
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
-from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import EventKind, NodeStatus
 
 NOW = 1795000000.0
 _COMMANDS = {NodeStatus.DONE: "done", NodeStatus.ERROR: "cancel"}
@@ -97,7 +97,7 @@ def add_nodes(run: Run, dag: Dag, ends: Mapping[str, NodeStatus]) -> None:
     """Add all nodes as the engine has them when some have ended."""
     engine = Engine(dag, Config(), Throttles(), mode=Mode.FOLLOW)
     engine.handle(Begin(recovering=True), NOW - 200)
-    event = LogEvent(EventKind.GENERIC, time=NOW - 10, value=1, record=JournalRecord.STEERED)
+    event = LogEvent(EventKind.GENERIC, time=NOW - 10, value=1, record="STEERED")
     for name, status in ends.items():
         if status in _COMMANDS and dag.find(name) is not None:
             engine.follow(event._replace(node=name, text=f"ann {_COMMANDS[status]}"))

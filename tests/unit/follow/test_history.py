@@ -197,12 +197,12 @@ def test_a_skipped_node_whose_pre_script_is_told_late(bench: Bench) -> None:
 
 
 def test_retries_that_a_person_has_set_count(bench: Bench) -> None:
-    bench.record(JournalRecord.STEERED, 1, text='ann set {"retries":1}')
+    bench.record("STEERED", 1, text='ann set {"retries":1}')
     bench.submit("A", 7)
     bench.abort(7)
     assert bench.node().status is READY
     bench.log.write_text("")
-    bench.record(JournalRecord.STEERED, 1, text='ann set {"retries":0}')
+    bench.record("STEERED", 1, text='ann set {"retries":0}')
     bench.submit("A", 7)
     bench.abort(7)
     assert bench.node("RETRY A 3\n").status is ERROR

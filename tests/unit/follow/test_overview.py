@@ -142,7 +142,7 @@ def test_nodes_that_a_person_takes_for_done_are_no_pace(bench: Bench) -> None:
     for number in range(6):
         bench.submit(f"n{number}", number + 20)
         bench.terminate(number + 20, value=1)
-        bench.record(JournalRecord.STEERED, 1, text="ann done", node=f"n{number}")
+        bench.record("STEERED", 1, text="ann done", node=f"n{number}")
     text = "".join(f"JOB n{number} a.sub\n" for number in range(8))
     one = seen(bench.tally(text))
     assert (one.counts["done"], one.per_second, one.remaining_s) == (6, 0.0, None)
@@ -174,7 +174,7 @@ def test_what_runs_is_held_and_has_failed() -> None:
 
 
 def test_who_has_cancelled_a_node_is_why_it_has_failed(bench: Bench) -> None:
-    bench.record(JournalRecord.STEERED, 1, text="ann cancel")
+    bench.record("STEERED", 1, text="ann cancel")
     (failure,) = seen(bench.tally("JOB A x\n")).failures
     assert (failure.value, failure.reason, failure.attempts) == (None, "cancelled by ann", 0)
 

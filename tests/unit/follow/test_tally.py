@@ -13,7 +13,6 @@ from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.follow.tally import WINDOW_S, Tally, per_second
 from condor_pydagman.graph.model import DONE, LEFT_OUT
-from condor_pydagman.vocabulary import JournalRecord
 from tests.unit.follow.bench import Bench, plan_of
 
 
@@ -116,12 +115,12 @@ ENOUGH CATEGORY few 1
 
 def test_nodes_that_are_done_without_having_run_to_their_end(bench: Bench) -> None:
     """The numbers are those of the states in which the nodes are shown."""
-    bench.record(JournalRecord.CACHED, 1, text="result")
-    bench.record(JournalRecord.CONDITION, 0, node="B")
+    bench.record("CACHED", 1, text="result")
+    bench.record("CONDITION", 0, node="B")
     bench.event(34, "PRE script returned the value of PRE_SKIP\n    DAG Node: D\n", "-01.-01.-01")
     bench.submit("E", 7)
     bench.terminate(7)
-    bench.record(JournalRecord.ENOUGH, 0, node="E", text="ENOUGH CATEGORY few 1: 1 of 2 nodes")
+    bench.record("ENOUGH", 0, node="E", text="ENOUGH CATEGORY few 1: 1 of 2 nodes")
     bench.submit("F", 8)
     bench.abort(8, reason="DAG Enough: the node is not needed: ENOUGH CATEGORY few 1")
     tally = bench.tally(NOT_RUN)

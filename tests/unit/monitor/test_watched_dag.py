@@ -20,7 +20,7 @@ from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.own_events import record_event
-from condor_pydagman.vocabulary import EXIT_RESTART, JournalRecord
+from condor_pydagman.vocabulary import EXIT_RESTART
 from tests import locks, make
 from tests.dag_logs import BEGIN, DagLogs
 
@@ -69,7 +69,7 @@ def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path) -> None:
     text = PieceText("p", {"p": PIECE}, BuildOptions(), "", "", "A", ("B",), True)
     paths = DagPaths(str(tmp_path / "t.dag"))
     digest = at_once(kept_pieces.of(make.dag("A -> B"), paths)._file.keep(text))
-    record = AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text=digest)
+    record = AppendJournalRecord("GROWN", 0, 0, 1, text=digest)
     with open(logs.log, "a") as log:
         log.write(record_event(time.strftime("%Y-%m-%d %H:%M:%S"), "A", record))
     logs.submit("X", 8)

@@ -17,7 +17,6 @@ from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.shown_states import BAR, KEYS, LOOKS
 from condor_pydagman.monitor.found_dag import found_by_ad
-from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web import application, files
 from condor_pydagman.web.dag_answers import shown_finding
 from condor_pydagman.web.dags_list import DagsList
@@ -182,7 +181,7 @@ def test_a_node_that_is_tried_again(logs: DagLogs, dag_file: Path) -> None:
             assert (row["state"], row["attempt"], row["attempts"]) == ("failed", 1, 2)
             assert row["reason"] == "POST script: exit code 4"
             # somebody lets it run again
-            logs.record(JournalRecord.STEERED, 1, text="ann rerun", node="B", retry=1)
+            logs.record("STEERED", 1, text="ann rerun", node="B", retry=1)
             logs.submit("B", 10)
             await event(stream, "nodes")
             assert await states(page) == ["done", "idle", "ready", "waiting"]

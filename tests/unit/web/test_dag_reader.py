@@ -10,7 +10,6 @@ import pytest
 
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web.dag_reader import NOWHERE, DagReader, SitesOfGroups
 from condor_pydagman.web.node_rows import row_of
 from condor_pydagman.web.picture_boxes import PictureBoxes, shares
@@ -62,7 +61,7 @@ def seen_dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
 
 def enough(seen_dag: Seen, number: int, text: str) -> None:
     """DAGMan writes that an ENOUGH is reached."""
-    seen_dag.logs.record(JournalRecord.ENOUGH, number, text=text)
+    seen_dag.logs.record("ENOUGH", number, text=text)
 
 
 def test_enough_parents_that_can_not_be_done_any_more(seen_dag: Seen) -> None:
@@ -123,8 +122,8 @@ def test_nodes_that_are_skipped_or_cached(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     logs = DagLogs(tmp_path)
     logs.start()
-    logs.record(JournalRecord.CACHED, 1, text="abc")
-    logs.record(JournalRecord.CONDITION, 0, text="Parents.A.size > 1", node="B")
+    logs.record("CACHED", 1, text="abc")
+    logs.record("CONDITION", 0, text="Parents.A.size > 1", node="B")
     text = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
     reader = reader_of(tmp_path, f"{text}CACHE A INPUTS a.in\nRUN_IF B Parents.A.size > 1\n")
     assert told(reader) == [

@@ -248,9 +248,9 @@ def test_a_dag_that_is_not_running(found_dag: Any) -> None:
 
 
 def test_settings_of_nodes(dagman: Dagman, found_dag: Any) -> None:
-    options = {"category": "big", "retries": 2, "vars": {"x": "1"}}
+    options = {"new_category": "big", "retries": 2, "vars": {"x": "1"}}
     answer = Steering().steer(found_dag, Request("set", NODES, options))
-    assert dagman.asked[0]["options"] == {"new_category": "big", "retries": 2, "vars": {"x": "1"}}
+    assert dagman.asked[0]["options"] == options
     assert dagman.asked[0]["nodes"] == NODES
     assert (answer.done, answer.refused_count) == (1, 1)
     assert answer.refused[0]["reason"] == "it is done"

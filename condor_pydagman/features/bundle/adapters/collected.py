@@ -31,7 +31,7 @@ from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, parts_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_events
 from condor_pydagman.records.own_events import StampForm, event_head
-from condor_pydagman.vocabulary import NO_NODE, RETURN_JOB_ABORTED, EventKind, JournalRecord
+from condor_pydagman.vocabulary import NO_NODE, RETURN_JOB_ABORTED, EventKind
 
 _MAX_CODE = 1 << 31
 _PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ETIMEDOUT)
@@ -257,9 +257,7 @@ class _Home:
 
     def record(self, left: int, text: str) -> str:
         """A record about the bundle; `left` says which."""
-        record = AppendJournalRecord(
-            JournalRecord.UNBUNDLED, NO_NODE, left, self.order.number, text=text
-        )
+        record = AppendJournalRecord("UNBUNDLED", NO_NODE, left, self.order.number, text=text)
         return own_events.record_event(_stamp(time.time(), self.form), "", record)
 
 
@@ -522,7 +520,7 @@ def _why(
     if not what:
         return ""
     job = order.cluster, 0, " ".join(what.split())
-    record = AppendJournalRecord(JournalRecord.TASK_FAILED, NO_NODE, retry, 0, *job)
+    record = AppendJournalRecord("TASK_FAILED", NO_NODE, retry, 0, *job)
     return own_events.record_event(when, name, record)
 
 
@@ -549,7 +547,7 @@ def _timed_out(
     """As of a job that DAGMan has removed because of its node's TIMEOUT."""
     what = f"ran for {limit} s (TIMEOUT RUNNING {limit})"
     record = AppendJournalRecord(
-        *(JournalRecord.TIMED_OUT, NO_NODE, retry, RETURN_JOB_ABORTED), *(order.cluster, 0, what)
+        *("TIMED_OUT", NO_NODE, retry, RETURN_JOB_ABORTED), *(order.cluster, 0, what)
     )
     reason = f"Node Timeout: DAG node {name} ({order.cluster}.0.{number}) {what}"
     head = event_head(EventKind.JOB_ABORTED, order.cluster, 0, number, when)
