@@ -98,7 +98,7 @@ def buttons_of_nodes(s: Scene) -> None:
         for label, value in (("Priority", "4"), ("Retries", "2"), ("Timeout", "RUNNING 2h")):
             dialog.get_by_label(label).fill(value)
         dialog.get_by_label("Category").fill("big")
-        dialog.get_by_label("Variables").fill('+Colour="red"')
+        dialog.get_by_label("Vars").fill('+Colour="red"')
         agree(page)
         s.says(
             "Node C: priority 4, retries 2, category big, timeout running 7200 s, VARS My.Colour"
