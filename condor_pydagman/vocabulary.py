@@ -157,9 +157,6 @@ CORE_RECORDS = frozenset(name for name in vars(JournalRecord) if name.isupper())
 # The beginning of the reason why jobs of a node are removed that an ENOUGH does not need.
 UNNEEDED_WORDS = "DAG Enough: the node is not needed"
 
-# The hold reason of jobs that DAGMan itself has put on hold begins with it.
-HELD_BY_DAG = "Held by the brake of its DAG"
-
 # Return values of a node that no job can give (manual: "DAGMan return values" of $RETURN).
 RETURN_SUBMIT_FAILED = -1001
 RETURN_JOB_ABORTED = -1002

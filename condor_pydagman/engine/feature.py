@@ -45,6 +45,8 @@ class Feature:
     # inputs, and the methods that take them, after the core if it takes them as well; one feature
     # can take each
     inputs: ClassVar[tuple[tuple[type, str], ...]] = ()
+    # how the reasons begin with which it puts jobs on hold; such holds count for no limit of holds
+    own_holds: ClassVar[tuple[str, ...]] = ()
     # classes of what helpers answer (`inputs.Answered`), and the same
     replies: ClassVar[tuple[tuple[type, str], ...]] = ()
 
@@ -244,13 +246,14 @@ class Feature:
         raise NotImplementedError
 
 
-_MOMENTS = tuple(name for name in Hooks.__slots__ if name not in TABLES)
+_MOMENTS = tuple(name for name in Hooks.__slots__ if name not in (*TABLES, "own_holds"))
 
 
 def connect(run: RunState, wanted: Iterable[Feature]) -> None:
     """From now on the run has these features; their order counts."""
     active = tuple(wanted)
     hooks = Hooks(*(_table(active, name) for name in TABLES))
+    hooks.own_holds = tuple(reason for one in active for reason in one.own_holds)
     for moment in _MOMENTS:
         setattr(hooks, moment, _methods((*active, *run.observers), moment))
     run.use({feature.name: feature for feature in active}, hooks)

@@ -38,6 +38,7 @@ class Hooks:
     events: Events  # what takes an event of the nodes log that the core does not take
     inputs: Inputs  # what takes an input, after the core if that takes it as well
     replies: Inputs  # what takes an answer of a helper
+    own_holds: tuple[str, ...]  # how the reasons of features' own holds begin
     at_starts: tuple[Callable[[bool], None], ...]
     before_end: tuple[Callable[[], bool], ...]
     before_ended: tuple[Callable[[int, str], bool], ...]

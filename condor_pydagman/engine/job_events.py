@@ -15,7 +15,6 @@ from condor_pydagman.engine.node_states import CANCELLED, STOPPED, Cause, State
 from condor_pydagman.engine.rules import BadEvent
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
-    HELD_BY_DAG,
     JOB_ENDS,
     NOOP_CLUSTER,
     RETURN_JOB_ABORTED,
@@ -141,7 +140,7 @@ def on_held(run: RunState, node: int, event: LogEvent) -> None:
         return  # a double: it was on hold
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.HELD)
-    if not event.text.startswith(HELD_BY_DAG):
+    if not event.text.startswith(run.hooks.own_holds):
         _limit_holds(run, node, jobs)
     scripts.on_held(run, node, event.cluster, event.proc)
 

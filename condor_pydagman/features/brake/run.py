@@ -36,7 +36,6 @@ from condor_pydagman.features.brake.commands import (
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import (
-    HELD_BY_DAG,
     ORDINARY_KINDS,
     RETURN_JOB_ABORTED,
     RETURN_NO_RESULT,
@@ -168,6 +167,7 @@ BRAKED = Kind("brake", holds=True)  # by its number, or RELEASE
 RELEASE = -1  # in place of a brake's number: the record that takes brakes back
 HOLD_AGAIN_S = 60.0  # before the schedd is asked again for jobs that are not on hold yet
 MAX_REASON = 300  # characters of a hold reason
+HOLD_WORDS = "Held by the brake of its DAG"  # the beginning of that
 _RELEASE_REASON = "Released: the brake of its DAG was released"
 # HoldReasonCodes of holds that say nothing about the job: by a user, submitted so, spooling.
 _NOT_COUNTED = (1, 15, 16)
@@ -186,6 +186,7 @@ class Brakes(Feature):
         ("BRAKES_OFF", "on_brakes_off"),
     )
     inputs = ((Resume, "on_resume"),)
+    own_holds = (HOLD_WORDS,)
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
@@ -230,7 +231,7 @@ class Brakes(Feature):
 
     def _job_held(self, node: int, code: int, reason: str) -> None:
         """A job of a node went on hold, for a reason with that HoldReasonCode."""
-        if code in _NOT_COUNTED or reason.startswith(HELD_BY_DAG):
+        if code in _NOT_COUNTED or reason.startswith(HOLD_WORDS):
             return
         if self.run.dag.kinds[node] not in ORDINARY_KINDS:
             return
@@ -350,7 +351,7 @@ class Brakes(Feature):
     def _went_on_hold(self, node: int, event: LogEvent) -> None:
         proc = event.cluster, event.proc
         self.to_hold.pop(proc, None)
-        if event.text.startswith(HELD_BY_DAG):
+        if event.text.startswith(HOLD_WORDS):
             if self.holds:
                 self.held.add(proc)
             else:  # the brake was taken back meanwhile
@@ -383,7 +384,7 @@ class Brakes(Feature):
         if self.run.is_over:
             return
         names = "; ".join(self.braked.values())
-        self._ask(self.to_hold, f"{HELD_BY_DAG}: {names}"[:MAX_REASON], release=False)
+        self._ask(self.to_hold, f"{HOLD_WORDS}: {names}"[:MAX_REASON], release=False)
         self._ask(self.to_release, _RELEASE_REASON, release=True)
 
     def _ask(self, procs: dict[Proc, float], reason: str, *, release: bool) -> None:

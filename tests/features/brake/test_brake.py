@@ -18,6 +18,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.features.brake.commands import Brake, BrakesOfDag
 from condor_pydagman.features.brake.run import (
     HOLD_AGAIN_S,
+    HOLD_WORDS,
     BrakeCount,
     Brakes,
     Exceeded,
@@ -31,7 +32,6 @@ from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
-    HELD_BY_DAG,
     RETURN_SUBMIT_FAILED,
     DagStatus,
     EventKind,
@@ -386,7 +386,7 @@ def test_hold_puts_jobs_in_the_queue_on_hold() -> None:
     asked = harness.asked(do.HoldJobs)
     assert [(one.cluster, one.release) for one in asked] == [(3, False), (4, False), (5, False)]
     reason = asked[0].reason
-    assert reason.startswith(HELD_BY_DAG)
+    assert reason.startswith(HOLD_WORDS)
     harness.tell(held(3, 1, reason), held(4, 1, reason))
     harness.wait(HOLD_AGAIN_S)
     assert [one.cluster for one in harness.asked(do.HoldJobs)] == [5]
@@ -516,7 +516,7 @@ def test_holds_that_say_nothing_about_the_job() -> None:
     known = brakes(Brake(0, "held", 0, alike="HOLD_REASON"))
     for code in (1, 15, 16):
         known.job_event(0, hold_event(7, 0, "", code), Change.HELD)
-    known.job_event(0, hold_event(7, 0, HELD_BY_DAG), Change.HELD)
+    known.job_event(0, hold_event(7, 0, HOLD_WORDS), Change.HELD)
     known.job_event(3, hold_event(7, 0, "memory"), Change.HELD)  # a SERVICE's
     assert not known.due
 
@@ -528,14 +528,14 @@ def test_jobs_that_a_brake_has_put_on_hold() -> None:
     harness.tell(record)
     harness.tell(record)
     assert list(known.to_hold) == [(number, 0) for number in (1, 2, 3, 4)]
-    harness.tell(make.of_job(EventKind.JOB_HELD, 1, text=HELD_BY_DAG))
+    harness.tell(make.of_job(EventKind.JOB_HELD, 1, text=HOLD_WORDS))
     harness.tell(make.of_job(EventKind.JOB_HELD, 2, text="memory"))
     harness.tell(make.terminated(3))
     assert (list(known.to_hold), known.held) == ([(4, 0)], {(1, 0)})
     harness.tell(make.record("BRAKES_OFF", "A", value=0))
     assert (known.round, known.to_hold, list(known.to_release)) == (1, {}, [(1, 0)])
     harness.tell(make.of_job(EventKind.JOB_RELEASED, 1))
-    harness.tell(make.of_job(EventKind.JOB_HELD, 4, text=HELD_BY_DAG))  # asked for before
+    harness.tell(make.of_job(EventKind.JOB_HELD, 4, text=HOLD_WORDS))  # asked for before
     assert list(known.to_release) == [(4, 0)]
 
 

@@ -13,6 +13,7 @@ from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
 from condor_pydagman.engine.queues import ScriptQueue
 from condor_pydagman.engine.script_words import NOT_IN_PRE, MacroError, exit_code_macros, expand
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.brake.run import HOLD_WORDS
 from condor_pydagman.graph.model import Tolerance
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
@@ -906,6 +907,14 @@ def test_the_limit_counts_procs_that_are_on_hold_now(limit: int) -> None:
     assert bool(harness.ever(do.RemoveJobs)) == (limit in (1, 2))
     harness.tell(held(5, 2))
     assert len(harness.ever(do.RemoveJobs)) == (limit > 0)
+
+
+def test_the_limit_of_holds_goes_by_no_reason_of_a_job() -> None:
+    """A job may hold itself with the words of a BRAKE, which the DAG has not got."""
+    harness = make.harness_of("A", Config(max_job_holds=1))
+    harness.take("A", 5)
+    harness.tell(make.of_job(EventKind.JOB_HELD, 5, text=HOLD_WORDS))
+    assert harness.ever(do.RemoveJobs)
 
 
 def test_the_limit_of_holds_in_a_replay() -> None:
