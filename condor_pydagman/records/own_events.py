@@ -34,7 +34,7 @@ _PLAIN = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 STRING = r'"((?:[^"\\]|\\["\\nrt]|\\x[89a-f][0-9a-f])*)"'
 _BYTE = 0xDC00  # what Python adds to a byte that it can't decode (PEP 383)
 _RECORD = re.compile(
-    r'\s*\[ DAGManNote = "([A-Z_]+)"; Node = ' + STRING + r"; "
+    r'\s*\[ DAGManNote = "([A-Z_]+)"; (?:DAGNodeName|Node) = ' + STRING + r"; "
     r'(?:Job = "(\d{1,9})\.(-?\d{1,9})"; )?'
     r"DAGManNodeRetry = (\d{1,10}); Value = (-?\d{1,10}); Text = " + STRING + r" \]\s*"
 )

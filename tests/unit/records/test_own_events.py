@@ -213,6 +213,16 @@ def test_records_that_are_not_known(name: str, cluster: int, found: str) -> None
     assert own_events.unknown_record(event) == found
 
 
+def test_a_record_of_a_node_in_the_form_of_an_older_version() -> None:
+    """A DAG that was left with it goes on; the job's id in the head is a job's own text."""
+    note = (
+        '[ DAGManNote = "PRE_ENDED"; DAGNodeName = "A"; DAGManNodeRetry = 2; Value = 1; Text = "" ]'
+    )
+    read = own_events.with_info(LogEvent(EventKind.GENERIC, -1), note)
+    assert (read.record, read.node, read.retry, read.value) == ("PRE_ENDED", "A", 2, 1)
+    assert own_events.with_info(LogEvent(EventKind.GENERIC, 7), note).record is None
+
+
 def test_a_record_of_a_feature_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_events, "_KNOWN", own_events._KNOWN - {"GROWN"})
     note = '[ DAGManNote = "GROWN"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
