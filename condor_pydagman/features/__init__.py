@@ -135,8 +135,8 @@ NAMES = {one.name for one in FEATURES}
 HELPERS: dict[str, tuple[str, ...]] = {
     "sites": ("sites",),
     "shared_limits": ("shared_limits",),
-    "run_if": ("run_if", "publish"),
     "cache": ("cache",),
+    "run_if": ("run_if", "publish"),
     "bundle": ("bundle",),
     "feeder": ("feeder",),
     "growth": ("growth", "feeder"),

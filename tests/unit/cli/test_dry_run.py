@@ -241,6 +241,18 @@ def test_nodes_of_which_nothing_has_changed(
     assert told["cached"] == {"A": "", "B": "x"}
 
 
+def test_conditions_of_nodes_that_are_taken_for_done(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edges = "PARENT A CHILD B\nPARENT B CHILD C\n"
+    conditions = "RUN_IF B A.ExitCode == 0\nRUN_IF C B.ExitCode == 0\n"
+    (dag_directory / "t.dag").write_text(
+        f"JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n{edges}{conditions}CACHE A\nCACHE B\n"
+    )
+    monkeypatch.setattr(cache_outlook, "outlook", lambda dag, path: {0: "", 1: ""})
+    assert "Conditions: 1 node with RUN_IF" in said(capsys, "t.dag")
+
+
 def test_it_leaves_nothing_open(capsys: pytest.CaptureFixture[str]) -> None:
     before = len(os.listdir("/proc/self/fd"))
     said(capsys, "t.dag")
