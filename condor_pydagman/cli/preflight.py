@@ -251,7 +251,7 @@ def _obstacle(dag: Dag, admin: Config, options: DagmanOptions, config: Config) -
     wrong = at_once(obstacle_of_features(dag, admin))
     if not wrong:
         return ""
-    command = wrong.partition(":")[0]
+    command = wrong.partition(":")[0]  # but where the text begins with its place already
     place, text = _place_of(tuple(command.split()), options, config)
     where, line = place and f"{place} ", f"\n    {text}" if text else ""
     return f"ERROR: {where}{wrong}{line}"

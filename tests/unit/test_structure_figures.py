@@ -41,7 +41,7 @@ EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 LOOK = {"calls": 60, "files": 18, "changes of file": 34}
 LOOK_AT_EVENT = {"calls": 237, "files": 37, "changes of file": 119}
 # Of the transfer of a local file, from Python, after another one.
-TRANSFER = {"calls": 470, "files": 37}  # a thread that is waited for makes some calls more
+TRANSFER = {"calls": 463, "files": 37}  # 462 in a process that has run no other test
 MOST_PARAMETERS = 10
 METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of lines
 
@@ -59,7 +59,7 @@ LOADED = {"modules": 132, "lines": 32_682}
 # who takes more than SLACK out lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1338,
+    "": 1335,
     "adapters": 8193,
     "api": 2395,
     "cli": 5338,
@@ -67,9 +67,9 @@ LINES = {
     "daemon": 4746,
     "dagman_job": 2221,
     "data_requests": 1762,
-    "engine": 7792,
+    "engine": 7795,
     "explain": 2413,
-    "features": 28934,
+    "features": 28935,
     "follow": 4529,
     "graph": 4580,
     "language": 3987,
@@ -84,7 +84,7 @@ LINES = {
     "web": 2873,
     "workflow": 2557,
 }
-LINES_OF_TESTS = 140_014
+LINES_OF_TESTS = 140_050
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_920,
@@ -175,7 +175,7 @@ def test_what_the_transfer_of_a_local_file_takes(tmp_path: Path) -> None:
 
     transfer("first")
     figures = _profiled(lambda: transfer("second"))
-    _only_fall("transfer of a local file", {name: figures[name] for name in TRANSFER}, TRANSFER, 10)
+    _only_fall("transfer of a local file", {name: figures[name] for name in TRANSFER}, TRANSFER, 1)
 
 
 def test_the_longest_list_of_parameters() -> None:
@@ -201,7 +201,7 @@ def test_features_that_are_asked_for_by_name() -> None:
 
 
 def test_moments_at_which_features_have_a_say() -> None:
-    names = [name for name in Hooks.__slots__ if name not in TABLES]
+    names = [name for name in Hooks.__slots__ if name not in (*TABLES, "own_holds")]
     methods = {name for name, one in vars(Feature).items() if isinstance(one, FunctionType)}
     assert methods - {"__init__"} == set(names)
     figures = {"moments": len(names), "with one user": sum(_users(one) == 1 for one in names)}
