@@ -252,8 +252,9 @@ _MOMENTS = tuple(name for name in Hooks.__slots__ if name not in (*TABLES, "own_
 def connect(run: RunState, wanted: Iterable[Feature]) -> None:
     """From now on the run has these features; their order counts."""
     active = tuple(wanted)
-    hooks = Hooks(*(_table(active, name) for name in TABLES))
-    hooks.own_holds = tuple(reason for one in active for reason in one.own_holds)
+    own_holds = tuple(reason for one in active for reason in one.own_holds)
+    tables: dict[str, Any] = {name: _table(active, name) for name in TABLES}
+    hooks = Hooks(**tables, own_holds=own_holds)
     for moment in _MOMENTS:
         setattr(hooks, moment, _methods((*active, *run.observers), moment))
     run.use({feature.name: feature for feature in active}, hooks)

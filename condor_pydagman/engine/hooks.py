@@ -85,6 +85,7 @@ class Hooks:
         events: Events = NONE,
         inputs: Inputs = NONE,
         replies: Inputs = NONE,
+        own_holds: tuple[str, ...] = (),
     ) -> None:
         for moment in self.__slots__:
             setattr(self, moment, ())
@@ -93,3 +94,4 @@ class Hooks:
         self.events = events
         self.inputs = inputs
         self.replies = replies
+        self.own_holds = own_holds

@@ -67,7 +67,7 @@ LINES = {
     "daemon": 4746,
     "dagman_job": 2221,
     "data_requests": 1762,
-    "engine": 7795,
+    "engine": 7798,
     "explain": 2413,
     "features": 28935,
     "follow": 4529,
