@@ -93,6 +93,7 @@ def open_log() -> OutLog:
     )
     for line in banner.start_lines(process):
         out.say(line, 0)
+    out.flush()  # pegasus-monitord gives up on a file that stays empty while the DAG is read
     return out
 
 
