@@ -4,7 +4,7 @@ rows."""
 
 from __future__ import annotations
 
-from condor_pydagman.features import FEATURE_OF
+from condor_pydagman.feature_table import FEATURE_OF
 from condor_pydagman.features.common.rows import row_of
 
 # What an example of a feature needs before it, beside the JOB lines of A, B and C.

@@ -28,7 +28,7 @@ DAGMAN = (
         *("vocabulary", "errors", "names", "printable", "words", "compiled", "named_tuple"),
         "timers",
     ),
-    ("features",),
+    ("feature_table", "features"),
     ("config",),
     ("language",),
     ("data_requests",),
@@ -92,8 +92,8 @@ STARTED = {
 }
 PURE = (
     *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "timers", "config"),
-    *("features", "features.commands", "features.run", "features.lint", "features.shown"),
-    "features.explain",
+    *("feature_table", "features", "features.commands", "features.run", "features.lint"),
+    *("features.shown", "features.explain"),
     *("language", "data_requests"),
     *("graph", "engine", "records"),
     *("lint", "picture", "placement.rules", "follow", "follow.notices", "report", "explain"),

@@ -8,7 +8,7 @@ from condor_pydagman.api.dag_errors import Place
 from condor_pydagman.api.dag_reading import StrPath, build_options, names_of
 from condor_pydagman.cli.lint_report import checked_world
 from condor_pydagman.dagman_job.options import DagmanOptions
-from condor_pydagman.features import asked_by
+from condor_pydagman.feature_table import asked_by
 from condor_pydagman.lint.findings import Finding, Severity
 from condor_pydagman.lint.lint import lint
 

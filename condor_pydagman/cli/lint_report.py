@@ -14,7 +14,7 @@ from condor_pydagman.cli.checker_options import CheckerOptions
 from condor_pydagman.cli.say import say
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
-from condor_pydagman.features import asked_by, part
+from condor_pydagman.feature_table import asked_by, part
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from condor_pydagman import __version__, features
+from condor_pydagman import __version__, feature_table
 from condor_pydagman.cli.say import say
 from condor_pydagman.dagman_job.options import nearest, one_spelling
 from condor_pydagman.errors import PydagmanError, bindings_missing, is_about_bindings
@@ -241,7 +241,7 @@ SUBCOMMANDS = {
     "rescue": "cli.rescue_command",
     "transfer": "placement.transfer_command",
     "allocations": "placement.allocations_command",
-    **features.SUBCOMMANDS,
+    **feature_table.SUBCOMMANDS,
     "draw": "cli.draw",
     "flatten": "cli.flatten",
     "schema": "cli.schema_command",

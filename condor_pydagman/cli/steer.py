@@ -9,11 +9,10 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman import features
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.which_dag import running_dag
-from condor_pydagman.features import SERVES_CLIENTS
+from condor_pydagman.feature_table import SERVES_CLIENTS, offered, own
 from condor_pydagman.vocabulary import STATE_WORDS
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ something was refused, or DAGMan can't be reached; 2 if the command line is wron
 # Those that the command line has, by name.
 _COMMANDS: Mapping[str, Any] = {
     name: command
-    for name, command in (features.own(SERVES_CLIENTS, "steer_commands", "COMMANDS") or {}).items()
+    for name, command in (own(SERVES_CLIENTS, "steer_commands", "COMMANDS") or {}).items()
     if command.help
 }
 _SELECTORS = ("pattern", "state", "category", "group")
@@ -186,7 +185,7 @@ def _show_dag(command: str, answer: SteeringAnswer) -> None:
     limits = (f"{name} {value or 'no limit'}" for name, value in fields["limits"].items())
     say(f"limits: {', '.join(limits)}")
     say(f"priority: {fields['priority']}")
-    for lines_of in features.offered("report", "info_lines"):
+    for lines_of in offered("report", "info_lines"):
         say(*lines_of(fields))
     if fields.get("recorded") is False:
         say("the schedd does not answer: if DAGMan restarts now, this change is lost")

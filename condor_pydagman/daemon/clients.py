@@ -25,7 +25,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features import NAMES, SERVES_CLIENTS, part
+from condor_pydagman.feature_table import NAMES, SERVES_CLIENTS, part
 from condor_pydagman.printable import message
 from condor_pydagman.records.own_ad import HALTED, LIMITS, PRIORITY
 from condor_pydagman.timers import REPLY_TIMEOUT_S

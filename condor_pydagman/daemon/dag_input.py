@@ -16,7 +16,7 @@ from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions, leave_out
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
-from condor_pydagman.features import Given, asked_by
+from condor_pydagman.feature_table import Given, asked_by
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle

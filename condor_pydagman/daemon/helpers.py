@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from condor_pydagman.adapters import script_runner
 from condor_pydagman.daemon.dag_input import CannotStart
-from condor_pydagman.features import HELPERS, helpers_of, load_all, part, wanted_after_replay
+from condor_pydagman.feature_table import HELPERS, helpers_of, load_all, part, wanted_after_replay
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind

@@ -142,8 +142,7 @@ def _say_versions(out: OutLog) -> None:
         bindings=htcondor2.version(),
         schedd=schedd_version(),
     )
-    for line in banner.version_lines(met):
-        out.say(line, 0)
+    out.say("\n".join(banner.version_lines(met)), 0)
 
 
 def with_options(config: Config, options: DagmanOptions) -> Config:

@@ -22,7 +22,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features import ABSENT, NAMES, NOTIFIES, part
+from condor_pydagman.feature_table import ABSENT, NAMES, NOTIFIES, part
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_ad, run_statistics
 from condor_pydagman.records.own_events import unknown_record

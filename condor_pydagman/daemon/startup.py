@@ -48,7 +48,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features import Given, set_guard
+from condor_pydagman.feature_table import Given, set_guard
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths

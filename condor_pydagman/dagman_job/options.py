@@ -14,7 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import UsageError
-from condor_pydagman.features import CHOOSES, part
+from condor_pydagman.feature_table import CHOOSES, part
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 

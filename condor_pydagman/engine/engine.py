@@ -37,7 +37,7 @@ from condor_pydagman.engine.nodes import IllegalMove
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features import home
+from condor_pydagman.feature_table import home
 from condor_pydagman.graph.model import Dag
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})

@@ -15,7 +15,7 @@ from condor_pydagman.engine.inputs import LogEvent, Wake
 from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import OF_NODE, RunState
-from condor_pydagman.features import OF_NO_NODE, OF_RECORD, SERVES_CLIENTS
+from condor_pydagman.feature_table import OF_NO_NODE, OF_RECORD, SERVES_CLIENTS
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
     NO_NODE,

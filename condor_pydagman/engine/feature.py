@@ -2,7 +2,7 @@
 
 A feature is made for a DAG that wants it, and has one object a run, which owns its data.  It
 defines those of the methods below that it needs; the core calls them at the moments after which
-they are named (`hooks.Hooks`), in the order of `features.FEATURES`.  What a method decides is
+they are named (`hooks.Hooks`), in the order of `feature_table.FEATURES`.  What a method decides is
 decided alike live and in a replay: from the events of the nodes log and nothing else, unless it
 says that it is called live only.  All features are told; whose answer counts, where there is one,
 is said of each method.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.engine.hooks import Hooks
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
@@ -280,12 +280,12 @@ def _methods(active: Sequence[Feature], moment: str) -> tuple[Callable[..., Any]
 
 def begin_features(run: RunState) -> None:
     """Make the features that the DAG wants; those that the run has stay as they are."""
-    _have(run, {*run.features, *features.wanted_by(run.dag)})
+    _have(run, {*run.features, *feature_table.wanted_by(run.dag)})
 
 
 def begin_after_replay(run: RunState) -> None:
     """An old log has been read: make the features that the administrator wants then."""
-    _have(run, {*run.features, *features.wanted_after_replay(run.admin)})
+    _have(run, {*run.features, *feature_table.wanted_after_replay(run.admin)})
 
 
 def want(run: RunState, name: str) -> None:
@@ -304,13 +304,13 @@ def table_with(run: RunState, name: str, taken: object, feature: str) -> Table:
 
 def _have(run: RunState, wanted: set[str]) -> None:
     if len(wanted) > len(run.features):
-        names = (entry.name for entry in features.FEATURES if entry.name in wanted)
+        names = (entry.name for entry in feature_table.FEATURES if entry.name in wanted)
         connect(run, [run.features.get(name) or _new(run, name) for name in names])
 
 
 def _new(run: RunState, name: str) -> Feature:
     """A feature, by the class in its module `run` that has its name."""
-    module = features.part(name, "run")
+    module = feature_table.part(name, "run")
     (made,) = (
         one
         for one in vars(module).values()

@@ -24,7 +24,7 @@ from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Change
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features import OF_RECORD
+from condor_pydagman.feature_table import OF_RECORD
 from condor_pydagman.vocabulary import (
     NO_NODE,
     RETURN_JOB_ABORTED,

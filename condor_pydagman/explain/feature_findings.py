@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Notice
@@ -31,51 +31,51 @@ from condor_pydagman.graph.model import Dag
 
 def feature_findings(facts: Facts, state: GraphState | None) -> Iterator[Notice]:
     """What features say of the DAG; without its edges, `state` is None."""
-    for find in features.told("explain", "findings"):
+    for find in feature_table.told("explain", "findings"):
         yield from find(facts, state)
 
 
 def awaited_parents(state: GraphState, node: int) -> str:
     """What a node waits for in place of all its parents, by the first feature that knows; '' if it
     waits for all."""
-    found = (ask(state, node) for ask in features.told("explain", "awaited_parents"))
+    found = (ask(state, node) for ask in feature_table.told("explain", "awaited_parents"))
     return next(filter(None, found), "")
 
 
 def unneeded_findings(facts: Facts, run: NodeRun) -> list[Notice]:
     """Why a node that counts as done is not needed."""
-    return [ask(facts, run) for ask in features.told("explain", "unneeded")]
+    return [ask(facts, run) for ask in feature_table.told("explain", "unneeded")]
 
 
 def moments_of(run: Run, attempt: Attempt) -> Iterator[tuple[float, str]]:
     """What features know of an attempt of a node."""
-    for ask in features.told("explain", "moments"):
+    for ask in feature_table.told("explain", "moments"):
         yield from ask(run, attempt)
 
 
 def findings_of_node(facts: Facts, run: NodeRun) -> Iterator[Notice]:
     """What features say of a node."""
-    for find in features.told("explain", "of_node"):
+    for find in feature_table.told("explain", "of_node"):
         yield from find(facts, run)
 
 
 def is_failure_explained(facts: Facts) -> bool:
     """Whether a feature says why the DAG has failed."""
-    return any(explains(facts) for explains in features.told("explain", "explains_failure"))
+    return any(explains(facts) for explains in feature_table.told("explain", "explains_failure"))
 
 
 def going_on(facts: Facts) -> list[str]:
     """What the DAG does not end before, beside its nodes."""
-    return [what for ask in features.told("explain", "goes_on") if (what := ask(facts))]
+    return [what for ask in feature_table.told("explain", "goes_on") if (what := ask(facts))]
 
 
 def advice_of_features(reason: str) -> str:
     """What can be done about nodes that have failed for that reason; '' if no feature knows it."""
-    known = (pair for advice in features.told("explain", "ADVICE") for pair in advice.items())
+    known = (pair for advice in feature_table.told("explain", "ADVICE") for pair in advice.items())
     return next((advice for begin, advice in known if reason.startswith(begin)), "")
 
 
 def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:
     """Why a node that waits for no other does not start."""
-    for ask in features.told("explain", "held_back"):
+    for ask in feature_table.told("explain", "held_back"):
         yield from ask(facts, dag, node)

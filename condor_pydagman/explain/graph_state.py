@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
@@ -52,7 +52,7 @@ class GraphState:
         before them; and why, in words."""
         return {
             node: why
-            for find in features.told("explain", "unreachable")
+            for find in feature_table.told("explain", "unreachable")
             for node, why in find(self).items()
         }
 

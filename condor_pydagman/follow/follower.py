@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.config import Config
 from condor_pydagman.engine.engine import NOTHING, Engine
 from condor_pydagman.engine.inputs import Begin, LogEvent
@@ -510,7 +510,7 @@ class Follower:
         self._following().history.script_deferred(line.node, line.text, line.number, line.time)
 
     def _of_feature(self, line: OutLine) -> None:
-        for feature in features.traced(line.what.name):
+        for feature in feature_table.traced(line.what.name):
             feature.LINES[line.what](self.run, line)
 
     def _halt(self, line: OutLine) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.engine.engine import NOTHING
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
@@ -512,7 +512,7 @@ class History:
 
     def own_event(self, event: LogEvent) -> None:
         """A feature has taken an event of a job of its own."""
-        for take in features.told("shown", "own_event", self.run.of):
+        for take in feature_table.told("shown", "own_event", self.run.of):
             take(self, event)
 
     def carries(self, carrier: Carrier, event: LogEvent) -> None:
@@ -608,7 +608,7 @@ class History:
         number = self.state.dag.find(event.node) if event.node else None
         node = None if number is None else self.of(number)
         read = RecordRead(event.record, event.node, event.retry, event.value, event.text)
-        for feature in features.traced(event.record):
+        for feature in feature_table.traced(event.record):
             feature.RECORDS[event.record](self, node, read, event.time)
         if number is None or event.retry != self.state.nodes.retries.get(number, 0):
             return

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
@@ -140,15 +140,15 @@ class Standing:
     def __init__(self, dag: str, dagman: Dagman, tally: Tally, *, exact: bool) -> None:
         run, ad, running = tally.run, dagman.ad, dagman.running
         counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
-        self.used = features.used_in(tally.dag, run)  # names of the features that are asked
+        self.used = feature_table.used_in(tally.dag, run)  # names of the features that are asked
         self.moves = tally.moves(counts)  # whether anything goes on by itself, or is about to
         self._run, self._goes_on = run, running and not run.halted
         self._left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
-        may_grow = features.told("shown", "may_grow", self.used)
+        may_grow = feature_table.told("shown", "may_grow", self.used)
         self._may_grow = any(may(tally, ad) for may in may_grow)
         self._retries = tally.retries().values()
         of_features: dict[str, Any] = {}
-        for show in features.told("shown", "overview", self.used):
+        for show in feature_table.told("shown", "overview", self.used):
             of_features.update(show(tally, ad, running=running))
         self.seen = Overview(
             dag,

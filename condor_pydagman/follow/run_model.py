@@ -16,7 +16,7 @@ from enum import Enum
 from typing import TypeVar
 
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
-from condor_pydagman.features import home
+from condor_pydagman.feature_table import home
 from condor_pydagman.follow.node_placements import NodePlacements
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus

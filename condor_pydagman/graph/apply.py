@@ -10,7 +10,7 @@ from functools import cache, partial
 from itertools import chain, repeat
 from typing import Any, cast
 
-from condor_pydagman.features import home, part
+from condor_pydagman.feature_table import home, part
 from condor_pydagman.graph import define, modify
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.edges import ascending

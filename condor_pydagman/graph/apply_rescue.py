@@ -15,7 +15,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Union
 
-from condor_pydagman.features import FEATURES, part
+from condor_pydagman.feature_table import FEATURES, part
 from condor_pydagman.graph.apply import applied, apply
 from condor_pydagman.graph.build import placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail

@@ -13,7 +13,7 @@ from itertools import compress
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from condor_pydagman.errors import DagFileWarning
-from condor_pydagman.features import FEATURES, home
+from condor_pydagman.feature_table import FEATURES, home
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import Steps, at_once

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from condor_pydagman.features import FEATURE_OF, FEATURES, part
+from condor_pydagman.feature_table import FEATURE_OF, FEATURES, part
 from condor_pydagman.named_tuple import NamedTuple
 
 

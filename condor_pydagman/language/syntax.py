@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from condor_pydagman.features import FEATURE_OF, home, part
+from condor_pydagman.feature_table import FEATURE_OF, home, part
 from condor_pydagman.language import commands, modifier_lines, node_lines
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.keywords import ROWS

@@ -10,7 +10,7 @@ import os.path
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features import part
+from condor_pydagman.feature_table import part
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.hints import odd_character

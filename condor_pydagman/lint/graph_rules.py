@@ -6,7 +6,7 @@ import re
 from array import array
 from itertools import chain
 
-from condor_pydagman.features import part
+from condor_pydagman.feature_table import part
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
 from condor_pydagman.lint.findings import Findings

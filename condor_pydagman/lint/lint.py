@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from condor_pydagman.errors import DagFileError, DagFileWarning
-from condor_pydagman.features import home, part
+from condor_pydagman.feature_table import home, part
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag

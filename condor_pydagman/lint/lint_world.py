@@ -16,7 +16,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features import part
+from condor_pydagman.feature_table import part
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import FileKind, Reading
 from condor_pydagman.printable import message

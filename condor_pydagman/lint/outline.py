@@ -21,7 +21,7 @@ from itertools import repeat
 from typing import Any, Union
 
 from condor_pydagman.errors import DagFileError, FileError, UsageError
-from condor_pydagman.features import home, part
+from condor_pydagman.feature_table import home, part
 from condor_pydagman.graph import define
 from condor_pydagman.graph.apply import apply_many, file_of
 from condor_pydagman.graph.build import DagReader, Files, end_file, performed

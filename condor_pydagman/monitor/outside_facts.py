@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Optional, Protocol
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.graph.model import Dag
 
 
@@ -34,7 +34,7 @@ class OutsideFacts(dict[str, Optional[Watcher]]):
     made when a DAG needs it."""
 
     def __missing__(self, feature: str) -> Watcher | None:
-        make = features.own(feature, "outside", "watcher")
+        make = feature_table.own(feature, "outside", "watcher")
         self[feature] = make() if make is not None else None
         return self[feature]
 
@@ -42,7 +42,7 @@ class OutsideFacts(dict[str, Optional[Watcher]]):
 def waits_of(clusters: Collection[int]) -> Mapping[int, tuple[str, ...]]:
     """By cluster of their DAGMan jobs, the names of what DAGs wait for that others use."""
     waits: dict[int, tuple[str, ...]] = {}
-    for ask in features.offered("outside", "waits_of") if clusters else ():
+    for ask in feature_table.offered("outside", "waits_of") if clusters else ():
         for cluster, names in ask(clusters).items():
             waits[cluster] = (*waits.get(cluster, ()), *names)
     return waits
@@ -58,7 +58,7 @@ def asked_of_features(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str
     """
     known: dict[str, Any] = {}
     unknown: tuple[str, ...] = ()
-    for ask in features.told("outside", "asked", dag.features):
+    for ask in feature_table.told("outside", "asked", dag.features):
         found, problems = ask(dag, primary)
         known.update(found)
         unknown += problems

@@ -10,7 +10,7 @@ from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
-from condor_pydagman.features import Given, offered
+from condor_pydagman.feature_table import Given, offered
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, log_events

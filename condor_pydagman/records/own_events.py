@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.features import RECORDS
+from condor_pydagman.feature_table import RECORDS
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import (
     CORE_RECORDS,

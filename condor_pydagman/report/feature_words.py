@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import Run
@@ -56,7 +56,7 @@ def why(event: DagEvent) -> str:
 
 def event_words(event: DagEvent) -> str:
     """An event that a feature puts in words."""
-    for words in features.told("shown", "EVENTS"):
+    for words in feature_table.told("shown", "EVENTS"):
         if event.name in words:
             found: str = words[event.name](event)
             return found
@@ -65,11 +65,11 @@ def event_words(event: DagEvent) -> str:
 
 def overview_flows(seen: Overview) -> Iterator[Flow]:
     """What features say in a glance at a DAG."""
-    for lines in features.told("shown", "overview_lines") if seen.of_features else ():
+    for lines in feature_table.told("shown", "overview_lines") if seen.of_features else ():
         yield from lines(seen)
 
 
 def sections(run: Run, end: float) -> Iterator[Section]:
     """Tables of features in a report."""
-    for made in features.told("shown", "sections"):
+    for made in feature_table.told("shown", "sections"):
         yield from made(run, end)

@@ -14,7 +14,7 @@ from typing import Any, Callable, Generic, TypeVar
 
 from aiohttp import web
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.failed_nodes import failure_of
@@ -90,7 +90,7 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
 
 def _of_features(reader: DagReader, number: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for fields in features.offered("page", "of_node"):
+    for fields in feature_table.offered("page", "of_node"):
         found.update(fields(reader, number))
     return found
 
@@ -346,7 +346,7 @@ class DagAnswers:
         self._explained = _Recent[Any](EXPLAINED_S)
         self._controls = _Recent[Controls](CONTROLS_S)
         self._tables: dict[str, Any] = {}
-        for tables in features.offered("page", "TABLES"):
+        for tables in feature_table.offered("page", "TABLES"):
             self._tables.update(tables)
         self._told = {name: _Recent[tuple[Any, str]](TOLD_S, TOLD_SHARE) for name in self._tables}
 

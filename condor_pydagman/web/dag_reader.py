@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Callable
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import KEYS, Shown, shown_state
 from condor_pydagman.follow.tally import Tally
@@ -183,7 +183,7 @@ class DagReader:
         self._left_out = frozenset(_left_out(dag)) if dag is not None else frozenset()
         self.states = bytearray(map(self._state, range(len(self._keys)), map(runs.get, self._keys)))
         groups = dag.groups if dag is not None else ()
-        self._marks = features.offered("page", "marks")[0](groups) if groups else None
+        self._marks = feature_table.offered("page", "marks")[0](groups) if groups else None
         self._places = None
         self._counts = [self.states.count(state) for state in range(len(KEYS))]
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.follow.shown_states import done_of
@@ -47,7 +47,7 @@ class DagsList:
 
     def __init__(self, named: Iterable[FoundDag], threads: Threads) -> None:
         self.queue = QueueAnswers()
-        self._outside = [make() for make in features.offered("page", "watcher")]
+        self._outside = [make() for make in feature_table.offered("page", "watcher")]
         self._threads = threads
         self._named = {id_of(found): found for found in named}
         self._known: dict[str, FoundDag] = dict(self._named)

@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable, Protocol
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import FoundDag
@@ -211,7 +211,7 @@ class LiveDag:
         return self.reader.look()
 
     def _reader(self, found: FoundDag) -> DagReader:
-        facts = OutsideFacts({features.home(type(one)): one.facts for one in self._outside})
+        facts = OutsideFacts({feature_table.home(type(one)): one.facts for one in self._outside})
         return DagReader(found, self._schedd, facts)
 
     def _is_changed(self, mark: tuple[int, int]) -> bool:

@@ -13,7 +13,7 @@ from condor_pydagman.adapters import request_client
 from condor_pydagman.adapters.request_client import SteeringAnswer
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features import SERVES_CLIENTS, own
+from condor_pydagman.feature_table import SERVES_CLIENTS, own
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.web.access import Refused

@@ -21,7 +21,7 @@ FOLDERS = (
 )
 FILES = (
     *("__init__", "compiled", "errors", "named_tuple", "names", "printable", "timers"),
-    *("vocabulary", "features/__init__"),
+    *("vocabulary", "features/__init__", "feature_table"),
     *("cli/__init__", "cli/dagman", "cli/entry", "cli/preflight", "cli/submit_dag", "cli/usage"),
 )
 # Modules of these folders that the core does not use: what several programs around DAGMan share,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman import features
+from condor_pydagman import feature_table, features
 from condor_pydagman.engine.feature import Feature
-from condor_pydagman.features import FEATURES, HELPERS, TOLD, Given, home, part
+from condor_pydagman.feature_table import FEATURES, HELPERS, TOLD, Given, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.language.commands import Job
 from condor_pydagman.names import DagPaths
@@ -71,13 +71,13 @@ def test_every_part_that_is_named_is_there() -> None:
 @pytest.mark.parametrize(
     "entry", [entry for entry in FEATURES if entry.runs], ids=lambda one: one.name
 )
-def test_the_records_of_a_feature_are_those_of_its_class(entry: features.Entry) -> None:
+def test_the_records_of_a_feature_are_those_of_its_class(entry: feature_table.Entry) -> None:
     made = [one for one in vars(part(entry.name, "run")).values() if isinstance(one, type)]
     (kind,) = (one for one in made if issubclass(one, Feature) and one.name == entry.name)
     names = (*entry.records, *entry.more_records)
     assert {name for name, _ in (*kind.records, *kind.attempt_records)} == {*names}
     assert {*entry.of_no_node} <= {*names}
-    assert not features.ABSENT.keys() & names
+    assert not feature_table.ABSENT.keys() & names
 
 
 def test_a_part_that_needs_what_is_not_there(

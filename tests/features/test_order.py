@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.hooks import Hooks
 
@@ -51,8 +51,8 @@ def defining(moment: str) -> list[str]:
     """The features that have a method for a moment, in their order."""
     default = getattr(Feature, moment)
     found = []
-    for entry in features.FEATURES:
-        module = features.part(entry.name, "run") if entry.runs else None
+    for entry in feature_table.FEATURES:
+        module = feature_table.part(entry.name, "run") if entry.runs else None
         kinds = [one for one in vars(module).values() if isinstance(one, type)] if module else []
         own = [k for k in kinds if issubclass(k, Feature) and k.name == entry.name]
         found += [entry.name for kind in own if getattr(kind, moment) is not default]
@@ -61,7 +61,7 @@ def defining(moment: str) -> list[str]:
 
 @pytest.mark.parametrize("moment", FIRST_ANSWER)
 def test_the_order_is_that_of_the_table(moment: str) -> None:
-    present = {entry.name for entry in features.FEATURES}
+    present = {entry.name for entry in feature_table.FEATURES}
     assert defining(moment) == [name for name in FIRST_ANSWER[moment] if name in present]
 
 

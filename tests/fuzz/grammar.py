@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from condor_pydagman.features import FEATURE_OF
+from condor_pydagman.feature_table import FEATURE_OF
 from condor_pydagman.features.common import rows
 from condor_pydagman.features.common.expression_text import Expression
 from condor_pydagman.features.common.rows import Part, row_of

@@ -41,7 +41,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.throttles import throttles
-from condor_pydagman.features import Given
+from condor_pydagman.feature_table import Given
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
 from condor_pydagman.features.shared_limits import limit_claims
 from condor_pydagman.features.shared_limits.fair_shares import NO_LIMIT, Grant

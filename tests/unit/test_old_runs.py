@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.features import RECORDS
+from condor_pydagman.feature_table import RECORDS
 from condor_pydagman.vocabulary import CORE_RECORDS
 from tests.installation import CHECKOUT
 from tests.old_runs.changes import updated

@@ -18,11 +18,12 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman import features, transfer_file
+from condor_pydagman import transfer_file
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import TABLES, Feature
 from condor_pydagman.engine.hooks import Hooks
+from condor_pydagman.feature_table import FEATURES, RECORDS, part
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.vocabulary import CORE_RECORDS, DAG_EVENTS
@@ -59,7 +60,7 @@ LOADED = {"modules": 132, "lines": 32_682}
 # who takes more than SLACK out lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1335,
+    "": 1653,
     "adapters": 8193,
     "api": 2395,
     "cli": 5338,
@@ -69,7 +70,7 @@ LINES = {
     "data_requests": 1762,
     "engine": 7798,
     "explain": 2413,
-    "features": 28935,
+    "features": 28625,
     "follow": 4529,
     "graph": 4580,
     "language": 3987,
@@ -93,10 +94,10 @@ REACH = {
     "cli/watch.py": 29_809,
     "placement/data_node.py": 24_340,
 }
-# Names of features, in the modules that every DAG uses.
-FEATURES = {
+# Words of the names of features, in the modules that every DAG uses.
+WORDS = {
     name
-    for entry in features.FEATURES
+    for entry in FEATURES
     for part in (entry.name, *entry.name.split("_"))
     for name in (part, part.rstrip("s"), f"{part}s")
 } - {"run", "runs", "if", "ifs", "limit", "limits", "shared", "shareds"}
@@ -209,10 +210,10 @@ def test_moments_at_which_features_have_a_say() -> None:
 
 
 def test_rows_of_features_in_tables_of_the_core() -> None:
-    assert not CORE_RECORDS & features.RECORDS
+    assert not CORE_RECORDS & RECORDS
     texts = {text for path in (PACKAGE / "features").rglob("*.py") for text in _texts(path)}
     core = [*(PACKAGE / "engine").glob("*.py"), PACKAGE / "records" / "own_events.py"]
-    records = sum(text in features.RECORDS for path in core for text in _texts(path))
+    records = sum(text in RECORDS for path in core for text in _texts(path))
     figures = {"records": records, "events": len(texts & DAG_EVENTS.keys())}
     _only_fall("rows of features in the core", figures, IN_CORE)
 
@@ -264,7 +265,7 @@ def _texts(path: Path) -> set[str]:
 
 def _users(moment: str) -> int:
     """How many features have a method for it."""
-    modules = [features.part(entry.name, "run") for entry in features.FEATURES if entry.runs]
+    modules = [part(entry.name, "run") for entry in FEATURES if entry.runs]
     made = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     kinds = {one for one in made if issubclass(one, Feature) and one.name}
     return sum(getattr(kind, moment) is not getattr(Feature, moment) for kind in kinds)
@@ -290,12 +291,12 @@ def _named_in(path: Path) -> int:
         getattr(node, "id", "") or getattr(node, "attr", "") or getattr(node, "arg", "") or ""
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
     ]
-    return sum(not FEATURES.isdisjoint((name, *name.split("_"))) for name in names)
+    return sum(not WORDS.isdisjoint((name, *name.split("_"))) for name in names)
 
 
 def _asked_for_in(path: Path) -> int:
     """How often a module imports a module of a feature, or has the name of a feature as a text."""
-    names = {entry.name for entry in features.FEATURES}
+    names = {entry.name for entry in FEATURES}
     nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
     texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
     modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
@@ -308,7 +309,7 @@ def _asked_for_in(path: Path) -> int:
 
 def _imported_in(path: Path) -> int:
     """How often a module imports modules of a feature, or has a feature's name beside `part`."""
-    names = {entry.name for entry in features.FEATURES}
+    names = {entry.name for entry in FEATURES}
     nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
     modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     modules += [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.follow.dag_events import NAMES, DagEvent
 from condor_pydagman.report.event_words import _WORDS, event_words
 from condor_pydagman.words import duration, number, rate, result
@@ -46,7 +46,7 @@ def test_numbers_and_rates() -> None:
 
 
 def test_every_event_has_words() -> None:
-    tables = [_WORDS, *features.told("shown", "EVENTS")]
+    tables = [_WORDS, *feature_table.told("shown", "EVENTS")]
     assert sorted(name for table in tables for name in table) == sorted(NAMES)
 
 

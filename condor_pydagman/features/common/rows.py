@@ -30,8 +30,8 @@ from copy import copy
 from itertools import groupby
 from typing import Any, TypeVar, cast
 
-from condor_pydagman import features
-from condor_pydagman.features import FEATURE_OF, home
+from condor_pydagman import feature_table
+from condor_pydagman.feature_table import FEATURE_OF, home
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.keywords import DEFINING, ROWS, CommandWord
 from condor_pydagman.language.lexer import LineError, Words, file_word, name_word, node_word
@@ -679,5 +679,5 @@ def _placed(command: Any) -> Iterator[Part]:
 
 def row_of(word: str) -> Row:
     """The row of a word of a feature."""
-    features.part(FEATURE_OF[word], "commands")
+    feature_table.part(FEATURE_OF[word], "commands")
     return cast(Row, ROWS[word])

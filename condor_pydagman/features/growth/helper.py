@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.daemon.dag_input import build_options
 from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.errors import FileError
-from condor_pydagman.features import part, wanted_by
+from condor_pydagman.feature_table import part, wanted_by
 from condor_pydagman.features.feeder.commands import feeder_of
 from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.adapters import kept_pieces

@@ -24,7 +24,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import Report
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features import part
+from condor_pydagman.feature_table import part
 from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.run import HELPER, PieceOffered, ReadOffer
 from condor_pydagman.features.steering.messages import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman import features
+from condor_pydagman.feature_table import told, used_in
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.data_waits import data_wait_notices
 from condor_pydagman.follow.notices.halts import halt_notices
@@ -26,8 +26,8 @@ from condor_pydagman.words import duration, result
 
 def notices_of(known: Known) -> tuple[Notice, ...]:
     """What the core of DAGMan and its features have to say, the most important first."""
-    used = features.used_in(known.dag, known.run)
-    of_features = (one for ask in features.told("shown", "notices", used) for one in ask(known))
+    used = used_in(known.dag, known.run)
+    of_features = (one for ask in told("shown", "notices", used) for one in ask(known))
     return in_order(
         (
             *halt_notices(known),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.held_jobs import hold_code
 from condor_pydagman.follow.notices.known import HaltedBy, Known
@@ -23,8 +23,8 @@ _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 
 def halted_by(known: Known) -> HaltedBy | None:
     """The first feature that has halted or ended the DAG; None if none has."""
-    used = features.used_in(known.dag, known.run)
-    found = (ask(known) for ask in features.told("shown", "halted_by", used))
+    used = feature_table.used_in(known.dag, known.run)
+    found = (ask(known) for ask in feature_table.told("shown", "halted_by", used))
     return next((one for one in found if one is not None), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.features.bundle.commands import (
     Bundle,
@@ -71,16 +71,16 @@ def test_a_name_is_there_once_but_in_splices() -> None:
 
 def test_the_option_bundles_all() -> None:
     dag = build_text(JOBS)
-    for commands in features.asked_by(DagmanOptions(bundle=True)):
+    for commands in feature_table.asked_by(DagmanOptions(bundle=True)):
         commands.of_option(dag)
     assert len(line_of_nodes(dag, range(len(dag)))) == len(dag)
-    assert not list(features.asked_by(DagmanOptions()))
+    assert not list(feature_table.asked_by(DagmanOptions()))
     assert BundlesOfDag.of(dag)
 
 
 def test_the_line_of_the_option_is_in_the_way_of_no_other() -> None:
     dag = build_text(f"{JOBS}BUNDLE all NODES A\n")
-    for commands in features.asked_by(DagmanOptions(bundle=True)):
+    for commands in feature_table.asked_by(DagmanOptions(bundle=True)):
         commands.of_option(dag)
     written = list(BundlesOfDag.of(dag).lines(dag))
     assert [one.name for one in written] == ["all", "-bundle"]

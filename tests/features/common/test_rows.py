@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features import FEATURE_OF
+from condor_pydagman.feature_table import FEATURE_OF
 from condor_pydagman.features.common import rows
 from condor_pydagman.features.common.rows import row_of
 from condor_pydagman.language.parser import lines_of, parse

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.config import Config
-from condor_pydagman.features import helpers_of
+from condor_pydagman.feature_table import helpers_of
 from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if import helper
 from condor_pydagman.features.run_if.commands import ConditionsOfDag

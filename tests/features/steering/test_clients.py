@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import GroupReport, Halts
@@ -163,7 +163,7 @@ def test_what_can_not_be_loaded_any_more_is_refused(
         if f".{feature}." in module:
             raise FileError("the files have been replaced")
 
-    monkeypatch.setattr(features, "_guards", [guard])
+    monkeypatch.setattr(feature_table, "_guards", [guard])
     bench = Bench()
     nodes = {"names": ["1"]}
     assert bench.send({"id": 1, "command": command, "options": options, "nodes": nodes}) == []

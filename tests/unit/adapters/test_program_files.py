@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import condor_pydagman
-from condor_pydagman import features
+from condor_pydagman import feature_table
 from condor_pydagman.adapters.files import ProgramFiles
 from condor_pydagman.errors import FileError
 
@@ -44,28 +44,28 @@ def test_a_package_that_is_gone_is_another_one(package: Path) -> None:
 
 
 def test_no_feature_is_loaded_then(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "_guards", [])
-    features.set_guard(ProgramFiles().check)
-    assert features.part("brake", "commands") is not None
+    monkeypatch.setattr(feature_table, "_guards", [])
+    feature_table.set_guard(ProgramFiles().check)
+    assert feature_table.part("brake", "commands") is not None
     package.unlink()
-    assert features.part("brake", "commands") is not None  # it is there
+    assert feature_table.part("brake", "commands") is not None  # it is there
     with pytest.raises(FileError, match="replaced"):
-        features.part("brake", "never_loaded")
+        feature_table.part("brake", "never_loaded")
 
 
 def test_what_a_feature_has_not_got_needs_no_file(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "_guards", [])  # another test may have left one
-    monkeypatch.setattr(features, "_absent", set())
-    features.load_all()
-    features.set_guard(ProgramFiles().check)
+    monkeypatch.setattr(feature_table, "_guards", [])  # another test may have left one
+    monkeypatch.setattr(feature_table, "_absent", set())
+    feature_table.load_all()
+    feature_table.set_guard(ProgramFiles().check)
     package.unlink()
-    features.load_all()  # as each piece does that may add others
+    feature_table.load_all()  # as each piece does that may add others
 
 
 def test_a_dag_that_grows_has_all_features_at_hand() -> None:
-    features.load_all()
-    assert features.part("enough", "run").Enough.name == "enough"
-    for name in features.HELPERS:
+    feature_table.load_all()
+    assert feature_table.part("enough", "run").Enough.name == "enough"
+    for name in feature_table.HELPERS:
         assert f"condor_pydagman.features.{name}.helper" in sys.modules

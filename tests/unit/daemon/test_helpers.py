@@ -12,7 +12,7 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.helpers import Helpers
-from condor_pydagman.features import HELPERS, helpers_of
+from condor_pydagman.feature_table import HELPERS, helpers_of
 from tests import make
 
 ALL = """
@@ -37,12 +37,12 @@ def test_what_a_dag_wants_is_loaded_at_its_start_and_nothing_else() -> None:
     """A process is forked, so it has the code that DAGMan had then: an upgrade changes none."""
     code = (
         "import sys; from condor_pydagman.config import Config;"
-        " from condor_pydagman import features; from condor_pydagman.daemon import helpers;"
+        " from condor_pydagman import feature_table; from condor_pydagman.daemon import helpers;"
         " from tests import make;"
         " helpers.preload(make.dag(sys.argv[1]), Config(shared_limits='a = JOBS 1'));"
         " before = set(sys.modules);"
         " print(*(name for name in before if name.endswith(('helper', 'helper_process'))));"
-        " [helpers._module(name) for name in features.helpers_of(make.dag(sys.argv[1]))];"
+        " [helpers._module(name) for name in feature_table.helpers_of(make.dag(sys.argv[1]))];"
         " print(*set(sys.modules) - before)"
     )
 

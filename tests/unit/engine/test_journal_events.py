@@ -7,7 +7,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.features import RECORDS
+from condor_pydagman.feature_table import RECORDS
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import CORE_RECORDS, EventKind, JournalRecord, ScriptKind
 from tests import make

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from condor_pydagman.features import home
+from condor_pydagman.feature_table import home
 from condor_pydagman.features.common.rows import row_of
 from condor_pydagman.features.growth.commands import Extend, Scatter
 from condor_pydagman.features.timeout.commands import TimeoutLine

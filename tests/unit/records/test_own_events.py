@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.features import RECORDS
+from condor_pydagman.feature_table import RECORDS
 from condor_pydagman.records import own_events
 from condor_pydagman.vocabulary import CORE_RECORDS, EventKind, JournalRecord
 
