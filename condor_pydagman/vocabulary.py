@@ -134,7 +134,7 @@ JOB_ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
 
 class JournalRecord:
     """Decisions of DAGMan's, written to the nodes log as generic events, by their names; those of
-    features stand in `features.FEATURES`.
+    features stand in `feature_table.FEATURES`.
 
     Stock DAGMan ignores generic events, so such a log still replays there.
     """

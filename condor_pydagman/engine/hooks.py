@@ -26,7 +26,7 @@ OWN = -2  # in place of a node: the event is of a job of a feature's own
 
 
 class Hooks:
-    """Methods of the features of a run, by moment, in the order of `features.FEATURES`.
+    """Methods of the features of a run, by moment, in the order of `feature_table.FEATURES`.
 
     Attributes:
         Others: as the methods of `feature.Feature` that have these names.

@@ -579,7 +579,7 @@ class FeatureData:
         return False
 
     def needs_helper(self) -> bool:
-        """Whether a run of the Dag asks the feature's helper (`features.HELPERS`)."""
+        """Whether a run of the Dag asks the feature's helper (`feature_table.HELPERS`)."""
         return bool(self)
 
     def submits_to_come(self) -> Collection[str] | None:

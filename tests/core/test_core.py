@@ -56,8 +56,8 @@ def test_every_module_imports(tree: Path) -> None:
 
 
 def test_the_core_imports_nothing_else() -> None:
-    """Move what it needs down, or ask a feature by `features.part`; for a command of the core that
-    hands over to another program, there is DOORS."""
+    """Move what it needs down, or ask a feature by `feature_table.part`; for a command of the core
+    that hands over to another program, there is DOORS."""
     found = imports()
     found[parts.PACKAGE] = set()  # for type checkers only
     for name, imported in found.items():

@@ -319,7 +319,7 @@ def _imported_in(path: Path) -> int:
         node.args[0].value
         for node in nodes
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in ("part", "features.part")
+        and ast.unparse(node.func) in ("part", "feature_table.part")
         and isinstance(node.args[0], ast.Constant)
     ]
     return len(names.intersection(asked)) + sum(
