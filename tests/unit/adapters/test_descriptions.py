@@ -11,7 +11,7 @@ from typing import Any
 
 import htcondor2
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from condor_pydagman.adapters import descriptions
@@ -256,6 +256,8 @@ PIECES = st.text("$()[]DOLARabE:.+ ", max_size=7) | st.sampled_from(
 def test_items_are_text_whatever_they_are_joined_with_or_refused(
     items: list[str], between: str
 ) -> None:
+    # HTCondor reads two $(DOLLAR) of the author side by side as `$$(DOLLAR)`, also without items.
+    assume(between != "$(DOLLAR)" or all(item.strip() for item in items[1:-1]))
     lines = [f"item{place} = {item_text(item)}\n" for place, item in enumerate(items)]
     joined = between.join(f"$(item{place})" for place in range(len(items)))
     text = f"{''.join(lines)}arguments = <{joined}>\nqueue\n"
