@@ -89,13 +89,9 @@ def _hand_on(process: subprocess.Popen[str], cell: Any) -> None:
             bundle = json.loads(line)
             cell.update(bundle, raw=True)
             last = bundle["text/plain"]
-    _close(process)
-    if process.wait() not in (0, -signal.SIGTERM):
-        with contextlib.suppress(OSError, RuntimeError):
-            cell.update({"text/plain": f"{last}\n{_STALE}"}, raw=True)
-
-
-def _close(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     with contextlib.suppress(OSError):
         process.stdin.close()
+    if process.wait() not in (0, -signal.SIGTERM):
+        with contextlib.suppress(OSError, RuntimeError):
+            cell.update({"text/plain": f"{last}\n{_STALE}"}, raw=True)

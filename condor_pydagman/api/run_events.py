@@ -47,20 +47,17 @@ class RunEvents:
         """
         events = self._monitor.poll()
         if self._knows_dag and self._monitor.doubts:
-            events = self._without_dag()
+            # The DAG file has changed since, and would have events of removed nodes passed over:
+            # the same part as the logs alone tell it.
+            self._knows_dag = False
+            self._monitor = DagMonitor(self._found, since=self._last, read_plan=unknown_plan)
+            events = self._monitor.poll()
         self._last = events[-1].id if events else self._last
         self.pause = 0.0 if self._monitor.more else LOOK_S
         if not self._monitor.more:
             self.over = not self._follow or self._monitor.over or self._has_ended
             self._has_ended = not self.over and self._is_at_end()
         return events
-
-    def _without_dag(self) -> list[DagEvent]:
-        """The same part as the logs alone tell it: the DAG file has changed since, and would have
-        events of nodes passed over that it does not have any more."""
-        self._knows_dag = False
-        self._monitor = DagMonitor(self._found, since=self._last, read_plan=unknown_plan)
-        return self._monitor.poll()
 
     def _is_at_end(self) -> bool:
         """Whether the run is over though its log does not say so: the job was removed, perhaps.

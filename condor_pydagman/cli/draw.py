@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.apply_rescue import apply_progress
@@ -24,11 +24,6 @@ from condor_pydagman.picture import States, make_picture, node_ads, page, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 FOLD_ABOVE = 300
 MAX_FOLD = 3000  # the layout of more takes long, and the picture can't be read
 _WRITERS = {".svg": svg, ".html": page, ".htm": page}
@@ -40,9 +35,7 @@ each."""
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "draw", help="draw a DAG as SVG or HTML", description=_DESCRIPTION, allow_abbrev=False
-    )
+    parser = add_subcommand(subparsers, "draw", "draw a DAG as SVG or HTML", _DESCRIPTION, run)
     parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
     parser.add_argument(
         "-o",
@@ -52,7 +45,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--fold",
-        type=_limit,
+        type=integer(1, MAX_FOLD),
         default=FOLD_ABOVE,
         metavar="N",
         help=f"fold if there are more than N boxes, at most {MAX_FOLD} (default: {FOLD_ABOVE})",
@@ -82,7 +75,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
     )
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -113,12 +105,6 @@ def run(arguments: argparse.Namespace) -> int:
     boxes = len(picture.sketch.boxes)
     say(f"{output}: {number_of(len(dag), 'node')} in {boxes:,} box{'' if boxes == 1 else 'es'}")
     return 0
-
-
-def _limit(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= MAX_FOLD:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MAX_FOLD}")
-    return int(text)
 
 
 def _dag(arguments: argparse.Namespace) -> Dag:

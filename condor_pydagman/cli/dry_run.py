@@ -13,6 +13,7 @@ from condor_pydagman.adapters.files import living_holder, working_directory
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.cli.dry_run_commands import as_json, command_lines
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from condor_pydagman.lint.job_counts import JobCount
     from condor_pydagman.lint.node_commands import NodeCommands
     from condor_pydagman.records.job_description import Workflow
-
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 MAX_SHOWN = 10  # nodes and submit descriptions that are named
 MAX_DEPTH = 8  # of sub-DAGs that are looked into
@@ -68,11 +65,8 @@ class Outlook(NamedTuple):
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "dry-run",
-        help="show what a DAG would run; submit nothing",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "dry-run", "show what a DAG would run; submit nothing", _DESCRIPTION, run
     )
     parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
     parser.add_argument(
@@ -105,7 +99,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help="show what each node would run: program, arguments, files, scripts, directory",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,9 +8,9 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.dag_events import NAMES, DagEvent
@@ -18,11 +18,6 @@ from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.monitor.dag_monitor import DagMonitor, follow
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.plan import read_plan, with_logs
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 _DESCRIPTION = """\
 Print everything that happened in the last run of a DAG, one JSON object per line. The DAG can be
@@ -32,11 +27,8 @@ condor_pydagman tail."""
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "events",
-        help="print the events of a DAG as JSON lines",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "events", "print the events of a DAG as JSON lines", _DESCRIPTION, run
     )
     add_dag_argument(parser)
     parser.add_argument(
@@ -49,7 +41,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help='start after the event with this "id"; 0: from the beginning of the last run',
     )
     add_kind_option(parser)
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,9 +9,9 @@ import shutil
 import textwrap
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.cli.which_node import no_such_node
 from condor_pydagman.errors import FileError, PydagmanError
@@ -24,11 +24,6 @@ from condor_pydagman.follow.notice import Evidence, Notice
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 MIN_WIDTH, MAX_WIDTH = 40, 110
 _DESCRIPTION = """\
 Explain why a DAG does not progress, or why it failed: the most important cause first, each with
@@ -40,16 +35,12 @@ line is wrong."""
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
-        "explain",
-        help="explain why a DAG does not progress, or failed",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "explain", "explain why a DAG does not progress, or failed", _DESCRIPTION, run
     )
     add_dag_argument(parser)
     parser.add_argument("node", nargs="?", metavar="NODE", help="explain this node")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

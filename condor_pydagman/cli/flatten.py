@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.cli.output_file import write_output
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import JOIN, Dag
@@ -18,11 +18,6 @@ from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.unparse import dag_lines
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.parser import lines_of, manager_commands
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 _HEAD = """\
 # {files} as one file, made by condor_pydagman flatten.
@@ -40,12 +35,13 @@ _WITHOUT_BUNDLES = """\
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
+    parser = add_subcommand(
+        subparsers,
         "flatten",
-        help="write a DAG and all files that it includes as one DAG file",
-        description="Write one DAG file that is equivalent to the given ones, with their splices"
+        "write a DAG and all files that it includes as one DAG file",
+        "Write one DAG file that is equivalent to the given ones, with their splices"
         " and includes: to see what DAGMan makes of them, or for use with other tools.",
-        allow_abbrev=False,
+        run,
     )
     parser.add_argument("dag_files", metavar="DAGFILE", nargs="+")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
@@ -61,7 +57,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help="leave out BUNDLE, which the stock condor_dagman does not know: each node has a job of"
         " its own",
     )
-    parser.set_defaults(action=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,18 +10,14 @@ import os
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.config import FORMER, Knob, effective_limit, knobs, read_one
 from condor_pydagman.config.knob import Value
 from condor_pydagman.errors import ConfigError, DagFileError, PydagmanError
 from condor_pydagman.named_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 
 class Row(NamedTuple):
@@ -39,15 +35,16 @@ class Row(NamedTuple):
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
+    parser = add_subcommand(
+        subparsers,
         "knobs",
-        help="show the configuration knobs in force, and where they were set",
-        description="Show the configuration knobs that are set: the value in force, where it comes"
+        "show the configuration knobs in force, and where they were set",
+        "Show the configuration knobs that are set: the value in force, where it comes"
         " from, its meaning and range. With DAGFILE, show the knobs of that DAG, with its CONFIG"
         " file, if that belongs to you. With PATTERN, show all knobs whose names match, set or not."
         " Exit code: 0; 1 if a value is wrong, a file can't be read or nothing matches;"
         " 2 if the command line is wrong.",
-        allow_abbrev=False,
+        run,
     )
     parser.add_argument("--dag", "-dag", metavar="DAGFILE", help="the same as DAGFILE")
     parser.add_argument(
@@ -63,7 +60,6 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="*",
         help="a DAG file; part of a knob's name, or a name with * and ?",
     )
-    parser.set_defaults(action=run, parser=parser)
 
 
 class _Request(NamedTuple):

@@ -7,11 +7,11 @@ import os
 import sys
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.copied_file import CopiedFiles
 from condor_pydagman.cli.events import no_logs, plan_of
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_node import no_such_node
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import Dag
@@ -24,11 +24,6 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, printable
 from condor_pydagman.vocabulary import NodeKind
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 NOTHING_YET = 3  # exit code
 _DESCRIPTION = """\
 Print what the job of a node has written to standard output or standard error, wherever its submit
@@ -38,11 +33,8 @@ or attempt; 2 if the command line is wrong; 3 if there is nothing yet, but may b
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "logs",
-        help="print what the job of a node has written",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "logs", "print what the job of a node has written", _DESCRIPTION, run
     )
     parser.add_argument(
         "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
@@ -60,7 +52,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "-f", "--follow", action="store_true", help="continue until the job has ended"
     )
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,9 +9,10 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.monitor import schedd_queries
@@ -21,11 +22,6 @@ from condor_pydagman.monitor.outside_facts import waits_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 from condor_pydagman.words import duration
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 VERSION = 1  # of the JSON form, in which fields are only added
 MAX_ENDED = 10
@@ -53,19 +49,16 @@ class Row(NamedTuple):
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "ls", help="list your DAGs", description=_DESCRIPTION, allow_abbrev=False
-    )
+    parser = add_subcommand(subparsers, "ls", "list your DAGs", _DESCRIPTION, run)
     parser.add_argument(
         "--ended",
-        type=_number,
+        type=integer(0, 10_000),
         default=MAX_ENDED,
         metavar="N",
         help=f"how many ended DAGs to list from the schedd's history (default: {MAX_ENDED})",
     )
     parser.add_argument("--subdags", action="store_true", help="list sub-DAGs as well")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -178,9 +171,3 @@ def _though(row: Row) -> str:
 
 def _end(path: str, room: int) -> str:
     return f"...{path[3 - room :]}" if MIN_PATH <= room < len(path) else path
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) > 10000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 10000")
-    return int(text)

@@ -7,26 +7,22 @@ import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.pool import Pool
 from condor_pydagman.pool.personal import POOL_VARIABLE
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 Action = Callable[[argparse.Namespace], int]
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
+    parser = add_subcommand(
+        subparsers,
         "pool",
-        help="start, use and stop a personal HTCondor on this machine",
-        description="Start, use and stop a personal HTCondor on this machine.",
-        allow_abbrev=False,
+        "start, use and stop a personal HTCondor on this machine",
+        "Start, use and stop a personal HTCondor on this machine.",
     )
     inner = parser.add_subparsers(metavar="ACTION", required=True)
     start = _pool_action(
@@ -63,13 +59,12 @@ def add_parser(subparsers: Subparsers) -> None:
 def _pool_action(
     inner: Subparsers, name: str, action: Action, summary: str
 ) -> argparse.ArgumentParser:
-    parser = inner.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+    parser = add_subcommand(inner, name, summary, summary, action)
     parser.add_argument(
         "--dir",
         metavar="DIR",
         help=f"directory of the pool (default: ${POOL_VARIABLE}, else your own)",
     )
-    parser.set_defaults(action=action, parser=parser)
     return parser
 
 

@@ -12,11 +12,11 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.failed_nodes import failures_by_kind
@@ -45,11 +45,6 @@ from condor_pydagman.report.all_runs import all_runs as runs_together
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 FORMATS = ("html", "csv", "json")
 FOLD_ABOVE = 120  # boxes of the picture
 MAX_EXCERPTS = 5  # files of failed nodes that are shown
@@ -63,9 +58,7 @@ Other formats: csv and json, a row for each attempt of a node."""
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "report", help="write a report of a run", description=_DESCRIPTION, allow_abbrev=False
-    )
+    parser = add_subcommand(subparsers, "report", "write a report of a run", _DESCRIPTION, run)
     add_dag_argument(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE",
@@ -84,7 +77,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help="all runs of the DAG together, those before the last as .dagman.out tells of them",
     )  # fmt: skip
     parser.add_argument("--no-picture", action="store_true", help="omit the picture")
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -126,11 +118,6 @@ class Told(NamedTuple):
         """The run that the report is about, or all together."""
         return self.seen.whole if self.seen is not None else self.last
 
-    @property
-    def has_run(self) -> bool:
-        """Whether anything is told of a run."""
-        return bool(self.last.starts or self.last.last)
-
 
 def told_of(found: FoundDag, *, all_runs: bool = False) -> Told:
     """Read the files of a DAG."""
@@ -170,7 +157,7 @@ def check_has_run(told: Told) -> None:
         FileError: what to do is in its message.
     """
     found = told.found
-    if not told.has_run:
+    if not (told.last.starts or told.last.last):
         raise FileError(
             f"{found.name} has not run, or its logs were deleted: there is neither {found.out} nor"
             f" {found.nodes_log}. To run it: condor_pydagman run {found.name}"

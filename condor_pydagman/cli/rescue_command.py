@@ -8,10 +8,11 @@ import os
 import re
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condor_pydagman.adapters.files import read_text, rescue_numbers
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.apply_rescue import Saved, read_saved
@@ -21,11 +22,6 @@ from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 MAX_SHOWN = 10
 _DESCRIPTION = """\
@@ -46,11 +42,12 @@ class RescueFile(NamedTuple):
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
+    parser = add_subcommand(
+        subparsers,
         "rescue",
-        help="show what a rescue file skips and what it runs again",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+        "show what a rescue file skips and what it runs again",
+        _DESCRIPTION,
+        run,
     )
     add_dag_argument(parser)
     parser.add_argument(
@@ -58,7 +55,6 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--nodes", action="store_true", help="list all nodes")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.cli import submit_dag, watch
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.dagman_job.options import (
     OPTIONS,
     Option,
@@ -22,11 +22,6 @@ from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 _DESCRIPTION = """\
 Check a DAG, submit it as condor_submit_dag does, watch it until it has ended, and exit with its
 exit code. Ctrl-C stops only the watching: the DAG continues. This command takes all options of
@@ -37,11 +32,8 @@ _OTHERS = ("no_submit", "terse", "verbose", "remote", "dry_run", "dot", "setup_o
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "run",
-        help="check a DAG, submit it, and watch it until it ends",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "run", "check a DAG, submit it, and watch it until it ends", _DESCRIPTION, run
     )
     parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
     watch.add_options(parser)
@@ -49,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
     for option in OPTIONS:
         if option.text and option.attribute not in _OTHERS:
             _add(group, option)
-    parser.set_defaults(action=run, parser=parser, abbreviated=submit_option)
+    parser.set_defaults(abbreviated=submit_option)
 
 
 def run(arguments: argparse.Namespace) -> int:

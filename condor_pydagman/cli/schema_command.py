@@ -5,15 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import read_text
 from condor_pydagman.cli.say import say
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 
 # Names of the schemas, and what is printed in that form.
 SCHEMAS = {
@@ -31,16 +26,12 @@ with the version of the form."""
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "schema",
-        help="print the JSON schema of what a command prints",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "schema", "print the JSON schema of what a command prints", _DESCRIPTION, run
     )
     parser.add_argument(
         "name", nargs="?", choices=tuple(SCHEMAS), metavar="NAME", help=", ".join(SCHEMAS)
     )
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

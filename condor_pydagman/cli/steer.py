@@ -7,18 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.feature_table import SERVES_CLIENTS, offered, own
 from condor_pydagman.vocabulary import STATE_WORDS
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 MAX_LISTED = 20  # refused nodes that are shown
 _DESCRIPTION = """\
@@ -37,12 +33,7 @@ _SELECTORS = ("pattern", "state", "category", "group")
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
-        "steer",
-        help="change a running DAG",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
-    )
+    parser = add_subcommand(subparsers, "steer", "change a running DAG", _DESCRIPTION)
     inner = parser.add_subparsers(metavar="ACTION", required=True)
     for name, command in _COMMANDS.items():
         action = _action(inner, name, command.help)
@@ -55,14 +46,12 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _action(inner: Subparsers, name: str, text: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = inner.add_parser(
-        name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False
-    )
+    parser = add_subcommand(inner, name, text, f"{text[0].upper()}{text[1:]}.", run)
     parser.add_argument(
         "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
     )
     parser.add_argument("--json", action="store_true", help="print DAGMan's answer as JSON")
-    parser.set_defaults(action=run, parser=parser, command=name)
+    parser.set_defaults(command=name)
     return parser
 
 
@@ -99,7 +88,9 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of the command, as a request has them."""
     command = _COMMANDS[arguments.command]
     if command.name == "add":
-        return _piece(arguments.file)
+        if arguments.file == "-":
+            return {"text": sys.stdin.buffer.read().decode("utf-8", "surrogateescape")}
+        return {"file": os.path.abspath(arguments.file)}
     given = {one.name: getattr(arguments, one.name) for one in command.options if one.line}
     # A 0 counts: it is no limit, or no retry.
     found = {
@@ -137,13 +128,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(command, answer, dry=getattr(arguments, "dry", False))
     return int(answer.refused_count > 0)
-
-
-def _piece(file: str) -> dict[str, Any]:
-    """What is to be added, as a request has it."""
-    if file == "-":
-        return {"text": sys.stdin.buffer.read().decode("utf-8", "surrogateescape")}
-    return {"file": os.path.abspath(file)}
 
 
 def _show(command: str, answer: SteeringAnswer, *, dry: bool) -> None:

@@ -7,20 +7,15 @@ import sys
 import time
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.events import add_kind_option, is_wanted, no_logs
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dag_monitor import DagMonitor, follow
 from condor_pydagman.monitor.plan import read_small_plan, with_logs
 from condor_pydagman.report.event_words import event_words
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 LINES = 20
 BYTES_OF_EVENT = 4096  # of both logs, more than an event takes
@@ -32,22 +27,16 @@ events."""
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "tail",
-        help="print the last events of a DAG",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
-    )
+    parser = add_subcommand(subparsers, "tail", "print the last events of a DAG", _DESCRIPTION, run)
     add_dag_argument(parser)
     parser.add_argument(
         "-f", "--follow", action="store_true", help="continue until DAGMan has ended"
     )
     parser.add_argument(
-        "-n", "--lines", type=_number, default=LINES, metavar="N",
+        "-n", "--lines", type=integer(0, 1_000_000), default=LINES, metavar="N",
         help=f"how many events (default: {LINES})",
     )  # fmt: skip
     add_kind_option(parser)
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,9 +70,3 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(event: DagEvent) -> None:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.time))
     say(f"{when}  {event_words(event)}")
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) > 1000000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1000000")
-    return int(text)

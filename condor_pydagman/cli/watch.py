@@ -10,10 +10,11 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import my_dags
 from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.overview import Overview
@@ -31,11 +32,6 @@ from condor_pydagman.report.overview_text import (
     troubles,
 )
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 INTERVAL_S = 1.0
 SHARE = 50  # a picture may take one part in so many of the time until the next
 EXIT_INTERRUPTED = 130
@@ -48,11 +44,8 @@ greatest). Ctrl-C stops only the watching: the DAG continues."""
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "watch",
-        help="show the progress of DAGs, live",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "watch", "show the progress of DAGs, live", _DESCRIPTION, run
     )
     parser.add_argument(
         "dags",
@@ -63,7 +56,6 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--once", action="store_true", help="print the state once and exit")
     add_options(parser)
-    parser.set_defaults(action=run, parser=parser)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

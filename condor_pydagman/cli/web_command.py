@@ -12,18 +12,13 @@ import signal
 import socket
 import tempfile
 import webbrowser
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, started_in
 from condor_pydagman.monitor.found_state import DagState
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 _LIVE = (DagState.RUNNING, DagState.HALTED)
 _DESCRIPTION = """\
@@ -39,11 +34,8 @@ _TRIES = 20  # to find a port that is free at both addresses
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
-    parser = subparsers.add_parser(
-        "web",
-        help="watch and steer DAGs in a browser",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "web", "watch and steer DAGs in a browser", _DESCRIPTION, run
     )
     parser.add_argument(
         "dags",
@@ -60,7 +52,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help="port to listen on (default: any free one)",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -174,7 +165,8 @@ class _opened:
         self._path = ""
 
     def __enter__(self) -> None:
-        if not _has_display():
+        has_display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        if not has_display or os.environ.get("SSH_CONNECTION"):
             return
         with tempfile.NamedTemporaryFile(
             "w", prefix="pydagman-", suffix=".html", delete=False
@@ -188,12 +180,6 @@ class _opened:
         if self._path:
             with contextlib.suppress(OSError):
                 os.unlink(self._path)
-
-
-def _has_display() -> bool:
-    """Whether a browser would show up before the user's eyes."""
-    has = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    return bool(has) and not os.environ.get("SSH_CONNECTION")
 
 
 def _port(text: str) -> int:

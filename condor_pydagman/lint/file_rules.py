@@ -63,7 +63,9 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
         if hasattr(rules, "check_programs"):
             rules.check_programs(dag, world, findings)
     _subdags(dag, world, findings, firsts)
-    _place_of_dag(dag, world, findings)
+    if dag.files and world.absolute(dag.files[0]).startswith("/tmp/"):
+        message = f"{dag.files[0]} is in /tmp, where DAGMan by default refuses to keep its log"
+        findings.add("DAG306", message, place=dag.files[0])
 
 
 def _submit_files(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> None:
@@ -168,13 +170,6 @@ def _nodes(dag: Dag, use: _Use) -> str:
     more = use.nodes - 1
     others = f" and {more} other node{'s' if more > 1 else ''}" if more else ""
     return f"node {dag.names[use.node]}{others}"
-
-
-def _place_of_dag(dag: Dag, world: World, findings: Findings) -> None:
-    """The nodes log stands beside the first DAG file; DAGMan refuses to have it in /tmp."""
-    if dag.files and world.absolute(dag.files[0]).startswith("/tmp/"):
-        message = f"{dag.files[0]} is in /tmp, where DAGMan by default refuses to keep its log"
-        findings.add("DAG306", message, place=dag.files[0])
 
 
 def check_config(

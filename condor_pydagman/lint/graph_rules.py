@@ -32,7 +32,10 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _isolated(dag, findings)
     _pre_skips(dag, findings)
     _retries_and_aborts(dag, findings)
-    _features(dag, findings)
+    for name in dag.features:
+        rules = part(name, "lint")
+        if hasattr(rules, "check"):
+            rules.check(dag, findings)
     check_scripts(dag, findings)
     check_characters(dag, findings)
     _not_of_stock(dag, findings)
@@ -141,7 +144,7 @@ def _categories(dag: Dag, findings: Findings) -> None:
     first: dict[str, int] = {}
     for node, category in dag.categories.items():
         first.setdefault(category, node)
-    used = _used_categories(dag)
+    used = set(chain.from_iterable(data.categories() for data in dag.all_features()))
     for category, node in first.items():
         if category not in dag.category_limits and category not in used:
             message = f"category {category} has no MAXJOBS, so it limits nothing"
@@ -150,13 +153,6 @@ def _categories(dag: Dag, findings: Findings) -> None:
         if category not in first:
             message = f"no node is in category {category}, so MAXJOBS {limit} limits nothing"
             findings.add("DAG207", message, words=("MAXJOBS", category))
-
-
-def _used_categories(dag: Dag) -> set[str]:
-    """Those that other lines than MAXJOBS name."""
-    return {
-        *chain.from_iterable(data.categories() for data in dag.all_features()),
-    }
 
 
 def _isolated(dag: Dag, findings: Findings) -> None:
@@ -226,13 +222,6 @@ def _retry_options(dag: Dag, node: int, retry: Retry, findings: Findings) -> Non
         values = ",".join(map(str, both))
         message = f"RETRY of node {name} has {values} in ONLY-IF and in UNLESS-EXIT"
         _add(findings, "DAG409", dag, node, message, "RETRY", name)
-
-
-def _features(dag: Dag, findings: Findings) -> None:
-    for name in dag.features:
-        rules = part(name, "lint")
-        if hasattr(rules, "check"):
-            rules.check(dag, findings)
 
 
 def _not_of_stock(dag: Dag, findings: Findings) -> None:

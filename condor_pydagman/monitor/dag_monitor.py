@@ -212,7 +212,7 @@ class DagMonitor:
         # .dagman.out first: what one of its lines followed from is in the nodes log by then
         lines = self._lines.fill(BLOCK_BYTES)
         new_run = any(getattr(line, "what", None) is OutKind.NEW_RUN for line in lines)
-        if new_run and self._log_is_another():
+        if new_run and self._jobs.file.offset and self._jobs.mark != self._jobs.file.mark():
             self._jobs.restart()
         events, before = self._jobs.fill(BLOCK_BYTES), self._problems
         self._problems = self._lines.file.problem, self._jobs.file.problem
@@ -292,10 +292,6 @@ class DagMonitor:
             self._jobs.file.skip_to_last(0)
         if not self._known.out_mark or self._known.out >= begin:
             file.offset = max(begin, file.offset)
-
-    def _log_is_another(self) -> bool:
-        """Whether what was read of the nodes log is of a run before."""
-        return bool(self._jobs.file.offset) and self._jobs.mark != self._jobs.file.mark()
 
 
 def _is_end_of_post(entry: Any) -> bool:

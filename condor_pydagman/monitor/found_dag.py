@@ -367,15 +367,11 @@ def _said_of_directory(directory: str) -> str:
     names = started_in(directory)
     if names:
         return f"DAGs started {place}: {_some(names)}"
-    there = _dag_files(directory)
-    never = f"no DAG was started {place}" + (f", which has {_some(there)}" if there else "")
-    return f"{never}; `condor_pydagman ls` lists your DAGs"
-
-
-def _dag_files(directory: str) -> list[str]:
-    return sorted(
+    there = sorted(
         os.path.normpath(path) for path in glob.glob(os.path.join(glob.escape(directory), "*.dag"))
     )
+    never = f"no DAG was started {place}" + (f", which has {_some(there)}" if there else "")
+    return f"{never}; `condor_pydagman ls` lists your DAGs"
 
 
 def _some(names: Sequence[str]) -> str:

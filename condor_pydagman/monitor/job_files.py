@@ -118,7 +118,7 @@ def _described(cluster: int, proc: int, said: dict[str, str]) -> JobFiles:
             for kind, path in paths
             if path not in ("", os.devnull)
         },
-        tuple(kind for kind in _COMMANDS if _is_true(said[f"stream_{kind}"])),
+        tuple(kind for kind in _COMMANDS if said[f"stream_{kind}"].strip().lower() in _TRUE),
         said["should_transfer_files"].upper() or "IF_NEEDED",
     )
 
@@ -130,10 +130,6 @@ def _of_submission(attempt: Attempt) -> dict[str, str]:
         moment = time.localtime(attempt.submitted)
         macros |= {name: time.strftime(form, moment) for name, form in _TIMES.items()}
     return macros
-
-
-def _is_true(value: str) -> bool:
-    return value.strip().lower() in _TRUE
 
 
 def same_files(jobs: Iterable[JobFiles], kind: str) -> dict[str, list[JobFiles]]:

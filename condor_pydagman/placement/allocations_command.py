@@ -7,9 +7,10 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.data_requests.faults import Fault
 from condor_pydagman.data_requests.urls import masked_text
@@ -20,11 +21,6 @@ from condor_pydagman.placement.make_worker import configured_settings
 from condor_pydagman.printable import size_text
 from condor_pydagman.words import duration
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 _COLUMNS = ("ID", "WHERE", "SIZE", "USED", "AGE", "ENDS IN", "DAG")
 _LEFT = (0, 1, 6)
 _DESCRIPTION = """\
@@ -34,19 +30,18 @@ List and release your allocations of space, which requests of data placement hav
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
+    parser = add_subcommand(
+        subparsers,
         "allocations",
-        help="list and release space that DATA nodes have allocated",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+        "list and release space that DATA nodes have allocated",
+        _DESCRIPTION,
     )
     inner = parser.add_subparsers(metavar="ACTION", required=True)
     what = "list your allocations that have not ended"
-    listing = inner.add_parser("list", help=what, description=what, allow_abbrev=False)
+    listing = add_subcommand(inner, "list", what, what, _list)
     listing.add_argument("--json", action="store_true", help="print JSON")
-    listing.set_defaults(action=_list)
     what = "release allocations"
-    release = inner.add_parser("release", help=what, description=what, allow_abbrev=False)
+    release = add_subcommand(inner, "release", what, what, _release)
     release.add_argument("identity", nargs="*", metavar="ID", help="allocation_id of the requests")
     release.add_argument(
         "--host", help="only those of this dest_host, as `list` shows it; without ID, all of them"
@@ -57,7 +52,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help="all that nodes of this DAG have made; if it goes on, it allocates them again",
     )
     release.add_argument("--all", action="store_true", help="all of yours")
-    release.set_defaults(action=_release, parser=release)
 
 
 def _opened() -> OwnAllocations:

@@ -37,11 +37,7 @@ def store_of(url: Url, environment: Mapping[str, str], credential: str = "") -> 
     if not found:
         region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
         return f"s3.{region}.amazonaws.com" if region else "s3.amazonaws.com"
-    return _server(found)
-
-
-def _server(text: str) -> str:
-    parts = urlsplit(text if "://" in text else f"//{text}")
+    parts = urlsplit(found if "://" in found else f"//{found}")
     server = parts.netloc.rpartition("@")[2]
     usual = {"http": ":80", "https": ":443"}.get(parts.scheme)
     return server.removesuffix(usual) if usual else server

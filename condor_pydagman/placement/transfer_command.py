@@ -9,10 +9,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.data_requests.faults import Fault, FaultKind, exit_code
 from condor_pydagman.data_requests.request_keys import read_checksum
 from condor_pydagman.data_requests.request_macros import Macros
@@ -32,11 +33,6 @@ from condor_pydagman.placement.worker_processes import WorkerProcesses
 from condor_pydagman.printable import printable, size_text
 from condor_pydagman.records.placement_event import COMPLETED
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 REFRESH_S = 0.2
 MAX_LISTED = 50  # placements that are told when they are done; --json tells all
 _DESCRIPTION = """\
@@ -49,11 +45,12 @@ wrong."""
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
+    parser = add_subcommand(
+        subparsers,
         "transfer",
-        help="perform the request file of a DATA node, or transfer one file",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+        "perform the request file of a DATA node, or transfer one file",
+        _DESCRIPTION,
+        run,
     )
     parser.add_argument(
         "what", nargs="+", metavar="FILE", help="request files; or SOURCE DESTINATION, with --copy"
@@ -87,14 +84,13 @@ def add_parser(subparsers: Subparsers) -> None:
         help="what to do if DESTINATION exists, with --copy (default: overwrite)",
     )
     parser.add_argument(
-        "--streams", type=_number(1, 64), metavar="N", help="maximum number of parallel placements"
+        "--streams", type=integer(1, 64), metavar="N", help="maximum number of parallel placements"
     )
     parser.add_argument(
-        "--retries", type=_number(0, 1000), metavar="N", help="maximum number of retries"
+        "--retries", type=integer(0, 1000), metavar="N", help="maximum number of retries"
     )
     parser.add_argument("--quiet", "-q", action="store_true", help="print only failures")
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each attempt")
-    parser.set_defaults(action=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -187,15 +183,6 @@ def _stop_by_signal() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     return stop
-
-
-def _number(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not text.isdigit() or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low} to {high}")
-        return int(text)
-
-    return read
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:

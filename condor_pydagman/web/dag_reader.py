@@ -144,7 +144,7 @@ class DagReader:
             OSError: the same.
         """
         seen = self._watched.look()
-        known = self._identity()
+        known = self.dag, self.run, len(self.run.nodes)
         if known == self._known:
             changes = self._changes()
             states = None
@@ -159,10 +159,6 @@ class DagReader:
         overview["limits"] = dict(self.run.limits)
         over = self._watched.over
         return Snapshot(overview, self.found, changes, states, over, self.names, self._places)
-
-    def _identity(self) -> tuple[object, ...]:
-        """What the numbers of nodes, and all their states, rest on."""
-        return self.dag, self.run, len(self.run.nodes)
 
     def _place_groups(self) -> None:
         places = self._marks(self.run) if self._marks is not None else None

@@ -81,7 +81,7 @@ class _Picture:
         placement = _placed(sketch, [(one.width, one.height) for one in faces])
         self._boxes = [
             {
-                "id": name or _id_of(box, number),
+                "id": name or (f"n{box.members[0]}" if box.members else f"j{number}"),
                 "label": plain(one.label),
                 "x": round(spot.x, 1),
                 "y": round(spot.y, 1),
@@ -159,10 +159,6 @@ def _kind_of(box: Box, one: Face) -> _Fields:
         fields["outline"] = outline(box, one.width, one.height)
         fields["inset"] = side(box)
     return {**fields, "words": one.words} if one.words else fields
-
-
-def _id_of(box: Box, number: int) -> str:
-    return f"n{box.members[0]}" if box.members else f"j{number}"
 
 
 def _placed(sketch: Sketch, sizes: Sequence[tuple[float, float]]) -> Positions:

@@ -183,17 +183,13 @@ class Making:
             return Definition(word, "", "", said)
         if descriptions.is_file(submit) or word in _HOLDS_DAG:
             file = values.text("dag" if word in _HOLDS_DAG else "submit", submit)
-            return Definition(word, self._file(file), "", said)
+            if _NO_LINE.search(file):
+                raise values.refused(f"The name of a file must be one line: {file!r}", self.here())
+            return Definition(word, file_word(file), "", said)
         lines = self._lines(submit)
         if shared:
             return Definition(word, self._shared_name(name, lines), "", said)
         return Definition(word, INLINE, lines, said)
-
-    def _file(self, name: str) -> str:
-        """The name of a file as a word of a line."""
-        if _NO_LINE.search(name):
-            raise values.refused(f"The name of a file must be one line: {name!r}", self.here())
-        return file_word(name)
 
     def describe(self, name: str, description: object) -> None:
         """Add a description of the DAG."""
@@ -268,7 +264,10 @@ class Making:
         said = []
         for key, value in row.items():
             if key not in self._keys:
-                self._look_at(key)
+                if not isinstance(key, str) or not _PLAIN_KEY.fullmatch(key):
+                    fields = {"node": "x", "append": None, "pairs": [(key, "")]}
+                    self.checked("VARS", fields)
+                self._keys.add(str(key))
             text = value if type(value) is str else values.written(value)
             said.append(f"{key}={quoted(text)}")
         line = " ".join(said)
@@ -276,13 +275,6 @@ class Making:
             wrong = next(one for one in said if _NO_LINE.search(one))
             raise values.refused(f"A variable has more than one line: {wrong!r}", self.here())
         return line
-
-    def _look_at(self, key: object) -> None:
-        """See whether it can be the name of a variable."""
-        if not isinstance(key, str) or not _PLAIN_KEY.fullmatch(key):
-            fields = {"node": "x", "append": None, "pairs": [(key, "")]}
-            self.checked("VARS", fields)
-        self._keys.add(str(key))
 
     def base_variables(self, name: str) -> Sequence[tuple[str, str]]:
         """The VARS that other files say of a node."""

@@ -17,7 +17,7 @@ TAKEN = {
     *("config", "config.knob"),
     *("adapters.files", "adapters.knobs", "adapters.python_child", "adapters.shared_directory"),
     *("records.own_events", "records.placement_event"),
-    *("cli.say", "cli.text_table"),  # of its commands
+    *("cli.say", "cli.subcommands", "cli.text_table"),  # of its commands
 }
 # Who may name its modules: the package's names of its functions, the command that DAGMan queues,
 # and the name that its modules had.

@@ -42,7 +42,7 @@ EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 LOOK = {"calls": 60, "files": 18, "changes of file": 34}
 LOOK_AT_EVENT = {"calls": 237, "files": 37, "changes of file": 119}
 # Of the transfer of a local file, from Python, after another one.
-TRANSFER = {"calls": 463, "files": 37}  # 462 in a process that has run no other test
+TRANSFER = {"calls": 462, "files": 37}  # 461 in a process that has run no other test
 MOST_PARAMETERS = 10
 METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of lines
 
@@ -62,37 +62,37 @@ SLACK = 50
 LINES = {
     "": 1653,
     "adapters": 8193,
-    "api": 2395,
-    "cli": 5338,
+    "api": 2388,
+    "cli": 5217,
     "config": 1010,
     "daemon": 4746,
     "dagman_job": 2221,
     "data_requests": 1762,
     "engine": 7798,
     "explain": 2413,
-    "features": 28625,
+    "features": 28541,
     "follow": 4529,
     "graph": 4580,
     "language": 3987,
-    "lint": 4093,
-    "monitor": 3170,
+    "lint": 4077,
+    "monitor": 3158,
     "picture": 2978,
-    "placement": 13659,
+    "placement": 13617,
     "pool": 1738,
     "records": 3358,
     "report": 2353,
     "transfer": 10,
-    "web": 2873,
-    "workflow": 2557,
+    "web": 2865,
+    "workflow": 2549,
 }
 LINES_OF_TESTS = 140_050
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_920,
-    "cli/dagman.py": 37_301,
-    "cli/dag_checker.py": 18_738,
-    "cli/watch.py": 29_809,
-    "placement/data_node.py": 24_340,
+    "cli/submit_dag.py": 35_865,
+    "cli/dagman.py": 37_261,
+    "cli/dag_checker.py": 18_679,
+    "cli/watch.py": 29_797,
+    "placement/data_node.py": 24_279,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

@@ -153,14 +153,10 @@ def _what(brake: Brake, key: Key) -> str:
         return f"had jobs held for the same reason (HoldReasonCode {key})"
     if brake.alike == EXIT_CODE:
         assert isinstance(key, int)
-        return _how_it_failed(key)
+        if key in _OF_NO_JOB:
+            return _OF_NO_JOB[key]
+        return f"failed with exit code {key}" if key >= 0 else f"failed with signal {-key}"
     return f"failed at site {key}" if brake.alike else "failed"
-
-
-def _how_it_failed(value: int) -> str:
-    if value in _OF_NO_JOB:
-        return _OF_NO_JOB[value]
-    return f"failed with exit code {value}" if value >= 0 else f"failed with signal {-value}"
 
 
 BRAKED = Kind("brake", holds=True)  # by its number, or RELEASE
@@ -333,20 +329,17 @@ class Brakes(Feature):
         """Jobs that come, go on hold, are released or end."""
         proc = event.cluster, event.proc
         if change in (Change.SUBMITTED, Change.ADOPTED):
-            self._hold_if_late(node, event)
+            # it was on its way to the queue when the brake began to act
+            if self.holds and event.cluster > 0 and self.run.is_ordinary(node):
+                jobs = self.run.job_table.by_node.get(node)
+                if jobs is not None:
+                    self._hold(jobs, event.proc)
         elif change is Change.HELD:
             self._went_on_hold(node, event)
         elif change is Change.RELEASED:
             self._left_hold(proc)
         elif change is Change.ENDED:
             self._forget(proc)
-
-    def _hold_if_late(self, node: int, event: LogEvent) -> None:
-        """It was on its way to the queue when the brake began to act."""
-        if self.holds and event.cluster > 0 and self.run.is_ordinary(node):
-            jobs = self.run.job_table.by_node.get(node)
-            if jobs is not None:
-                self._hold(jobs, event.proc)
 
     def _went_on_hold(self, node: int, event: LogEvent) -> None:
         proc = event.cluster, event.proc

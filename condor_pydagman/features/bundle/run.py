@@ -126,13 +126,9 @@ class Bundles(Feature):
         if node in self.members.bundle_of and new not in INSIDE:
             self.members.leave(node, is_done=new == State.DONE)
         elif self.members.behind and (new != State.READY or old != State.WAITING):
-            self._comes_apart(node, old)
-
-    def _comes_apart(self, node: int, old: int) -> None:
-        """What the node was is no more: it does not run behind others, or others behind it."""
-        self.members.leave_behind([node])
-        if old == State.DONE:
-            self.members.leave_behind(self.run.dag.children(node))
+            self.members.leave_behind([node])
+            if old == State.DONE:
+                self.members.leave_behind(self.run.dag.children(node))
 
     def at_starts(self, over: bool) -> None:
         """Make bundles of nodes that wait; those that are to run alone are submitted next.  Then

@@ -118,7 +118,7 @@ def cache(building: Building, command: Cache) -> None:
     for node in building.nodes(command.node):
         why = _unfit(dag, node)
         if why and named:
-            _refuse(building.shown(node), why, command.node)
+            fail(_WRONG.format(building.shown(node), why), _FOR_JOBS, at=command.node)
         if not why:
             old = cached.get(node, _NOTHING)
             new = Cache(
@@ -141,10 +141,6 @@ def _unfit(dag: Dag, node: int) -> str:
     if kind is not NodeKind.JOB:
         return f"it is a {kind.name} node"
     return "it is a NOOP node, which runs nothing" if dag.is_noop(node) else ""
-
-
-def _refuse(name: str, why: str, at: str) -> None:
-    fail(_WRONG.format(name, why), _FOR_JOBS, at=at)
 
 
 def _of_job(command: Cache) -> Cache:

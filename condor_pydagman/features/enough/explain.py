@@ -67,7 +67,11 @@ def _not_reached(facts: Facts, state: GraphState) -> Iterator[Notice]:
         if counts_of(state).is_hopeless(number) and not may_grow:
             yield _out_of_reach(facts, state, number)
         elif facts.run.starts:
-            yield _on_its_way(facts, state, number)
+            sentence = (
+                f"{_line(state, number)} is not reached{' yet' * facts.is_live}: of"
+                f" {_members(state, number)} {_progress(state, number)}."
+            )
+            yield Notice("enough.open", Weight.NOTE, sentence, (), _place(state, number))
 
 
 def _may_grow(facts: Facts) -> bool:
@@ -92,14 +96,6 @@ def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Notice:
         failed.append(child)
     names = tuple(state.names_of(failed))
     return Notice("enough.lost", Weight.PROBLEM, sentence, names, _place(state, number))
-
-
-def _on_its_way(facts: Facts, state: GraphState, number: int) -> Notice:
-    sentence = (
-        f"{_line(state, number)} is not reached{' yet' * facts.is_live}: of"
-        f" {_members(state, number)} {_progress(state, number)}."
-    )
-    return Notice("enough.open", Weight.NOTE, sentence, (), _place(state, number))
 
 
 def _progress(state: GraphState, number: int) -> str:

@@ -207,7 +207,9 @@ class Enough(Feature):
             return
         for number in self.counts.pop_touched():
             if self.counts.is_idle(number):
-                self._ask_of_child(number)
+                child = self.counts.children.get(number)
+                if child is not None and self.run.nodes.states[child] == State.WAITING:
+                    self.counts.wait(child)
             elif self.counts.is_reached(number) and not self._is_known(number):
                 self.run.write(REACHED, number, self._record(number))
         if self.counts.waiting:
@@ -223,12 +225,6 @@ class Enough(Feature):
         text = EnoughRecord(self._line(number), f"{done} of {total} nodes are done").text
         retry = self.run.nodes.retries.get(node, 0)
         return do.AppendJournalRecord("ENOUGH", node, retry, number, text=text)
-
-    def _ask_of_child(self, number: int) -> None:
-        """None of its parents is needed: neither is the node."""
-        child = self.counts.children.get(number)
-        if child is not None and self.run.nodes.states[child] == State.WAITING:
-            self.counts.wait(child)
 
     def _ask_of_nodes(self) -> None:
         """Write down which nodes, of which nothing has begun, are not needed."""

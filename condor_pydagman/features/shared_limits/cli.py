@@ -5,19 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.features.shared_limits.configured import PLACES
 from condor_pydagman.features.shared_limits.listing import all_limits
 from condor_pydagman.features.shared_limits.overview import LimitRow
 from condor_pydagman.words import duration
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 
 _COLUMNS = ("LIMIT", "WHAT", "TAKEN", "WAITING", "DAGS")
 _DAG_COLUMNS = ("LIMIT", "WHAT", "TAKEN", "WAITING", "FOR", "JOB", "USER", "DAG")
@@ -28,15 +24,11 @@ more DAGs are waiting for. The list has the limits of the access point and your 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
-        "limits",
-        help="list the limits that DAGs share",
-        description=_DESCRIPTION,
-        allow_abbrev=False,
+    parser = add_subcommand(
+        subparsers, "limits", "list the limits that DAGs share", _DESCRIPTION, _list
     )
     parser.add_argument("--dags", action="store_true", help="print a line for each DAG")
     parser.add_argument("--json", action="store_true", help="print JSON, including the DAGs")
-    parser.set_defaults(action=_list)
 
 
 def _list(arguments: argparse.Namespace) -> int:

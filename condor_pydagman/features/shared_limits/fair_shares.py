@@ -426,10 +426,5 @@ def _woken(everybody: Sequence[LimitClaims], key: str, kind: Kind, most: int) ->
     ]
     fair = shares(most, parties)
     free = most - sum(claim.held for claim in claims.values())
-    owing = [name for name, claim in claims.items() if _gives_back(claim, fair[name])]
+    owing = [name for name, claim in claims.items() if claim.granted > fair[name]]
     return next_in_turn(parties, fair, free) + owing
-
-
-def _gives_back(claim: PlacesClaim, fair: int) -> bool:
-    """Whether it was granted more than its share, and must be woken to give some back."""
-    return claim.granted > fair

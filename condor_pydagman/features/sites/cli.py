@@ -12,11 +12,11 @@ import time
 from collections import Counter
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.request_client import groups_of, steer
 from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.errors import FileError, PydagmanError
@@ -162,11 +162,6 @@ def _say(text: str) -> None:
         os.write(1, told.encode())
 
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
-
 _COLUMNS = ("SITE", "GROUPS", "ROOM", "RUN", "IDLE", "HELD", "FAILED", "AD")
 _GROUP_COLUMNS = ("GROUP", "SITE", "STATE", "ROUND", "DONE", "WHY")
 _MONITOR = """\
@@ -178,11 +173,11 @@ well; 1 if a site is wrong (with --once or --check), or the collector does not a
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
-    parser = subparsers.add_parser(
+    parser = add_subcommand(
+        subparsers,
         "sites",
-        help="list, publish and change the sites of groups of nodes",
-        description="List, publish and change the sites of groups of nodes (SITE_GROUP).",
-        allow_abbrev=False,
+        "list, publish and change the sites of groups of nodes",
+        "List, publish and change the sites of groups of nodes (SITE_GROUP).",
     )
     inner = parser.add_subparsers(metavar="ACTION", required=True)
     _add_list(inner)
@@ -196,27 +191,21 @@ def _add_list(inner: Subparsers) -> None:
         "List the sites: groups that the DAGMans of this access point have matched to them, room"
         " for more, jobs of this schedd, jobs that failed in the last hour, and the age of the ad."
     )
-    parser = inner.add_parser("list", help="list the sites", description=about, allow_abbrev=False)
+    parser = add_subcommand(inner, "list", "list the sites", about, _list)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(action=_list)
 
 
 def _add_groups(inner: Subparsers) -> None:
     about = "List the groups of a running DAG: their sites, their progress, and why they wait."
-    parser = inner.add_parser(
-        "groups", help="list the groups of a DAG", description=about, allow_abbrev=False
-    )
+    parser = add_subcommand(inner, "groups", "list the groups of a DAG", about, _groups)
     parser.add_argument(
         "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(action=_groups)
 
 
 def _add_monitor(inner: Subparsers) -> None:
-    parser = inner.add_parser(
-        "monitor", help="publish sites", description=_MONITOR, allow_abbrev=False
-    )
+    parser = add_subcommand(inner, "monitor", "publish sites", _MONITOR, _monitor)
     parser.add_argument(
         "directory", metavar="DIRECTORY", help="directory with descriptions of sites"
     )
@@ -241,7 +230,6 @@ def _add_monitor(inner: Subparsers) -> None:
         "--once", action="store_true", help="publish the ads once, and leave them in the collector"
     )
     parser.add_argument("--check", action="store_true", help="only check the descriptions")
-    parser.set_defaults(action=_monitor)
 
 
 def _add_rematch(inner: Subparsers) -> None:
@@ -249,14 +237,11 @@ def _add_rematch(inner: Subparsers) -> None:
         "Move a group to another site: DAGMan removes its jobs, runs its clean-up node, and starts"
         " all its nodes over at another site."
     )
-    parser = inner.add_parser(
-        "rematch", help="move a group to another site", description=about, allow_abbrev=False
-    )
+    parser = add_subcommand(inner, "rematch", "move a group to another site", about, _rematch)
     parser.add_argument(
         "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
     )
     parser.add_argument("group", metavar="GROUP", help="name of the SITE_GROUP")
-    parser.set_defaults(action=_rematch)
 
 
 def _seconds(text: str) -> float:

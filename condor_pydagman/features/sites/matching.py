@@ -108,13 +108,18 @@ def on_matched(sites: Groups, answer: SitesMatched) -> None:
     """The answer: sites are kept for some groups, and it is known which sites there are."""
     for claim in answer.claims:
         if sites.group_states[claim.group] == GroupState.WAITING:
-            _claim(sites, claim.group, claim.site, claim.digest)
+            number = sites.claim(claim.group, claim.site)
+            write(sites, claim.group, "SITE_MATCHED", number, f"{claim.digest} {claim.site}")
         else:
             sites.refuse_claim()
     if not any(sites.waiting):
         sites.leave_line()
-    _note_reasons(sites, answer)
-    _note_missing(sites, answer)
+    for kind, reason in answer.reasons:
+        if sites.waiting[kind]:
+            _say_why(sites, kind, reason)
+    run = sites.run
+    for site in sites.note_ads(frozenset(answer.sites), run.now):
+        run.say(f"Warning: there is no ad of site {site}, where groups of the DAG are")
     sites.note_unfit(answer.unfit)
     sites.note_without_room(answer.without_room)
     sites.end_request(_next_time(sites), sites.run.now + _pause_s(sites))
@@ -152,12 +157,6 @@ def _next_time(sites: Groups) -> float | None:
     return regular if rested is None else min(regular, rested)
 
 
-def _note_reasons(sites: Groups, answer: SitesMatched) -> None:
-    for kind, reason in answer.reasons:
-        if sites.waiting[kind]:
-            _say_why(sites, kind, reason)
-
-
 def _say_why(sites: Groups, kind: int, reason: str) -> None:
     """Why groups get no site, once."""
     if not sites.is_new_reason(kind, reason):
@@ -169,19 +168,7 @@ def _say_why(sites: Groups, kind: int, reason: str) -> None:
     sites.run.say(f"No site yet for group {names}{more}: {reason}")
 
 
-def _note_missing(sites: Groups, answer: SitesMatched) -> None:
-    """Since when the sites of groups have had no ad."""
-    run = sites.run
-    for site in sites.note_ads(frozenset(answer.sites), run.now):
-        run.say(f"Warning: there is no ad of site {site}, where groups of the DAG are")
-
-
 # Records.
-
-
-def _claim(sites: Groups, group: int, site: str, digest: str) -> None:
-    number = sites.claim(group, site)
-    write(sites, group, "SITE_MATCHED", number, f"{digest} {site}")
 
 
 def write(sites: Groups, group: int, record: str, value: int, text: str) -> None:

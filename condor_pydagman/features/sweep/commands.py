@@ -106,14 +106,6 @@ def is_variable(name: str) -> bool:
     return bool(_VARIABLE.fullmatch(name)) and name[:5].lower() != "queue"
 
 
-def _tell_of_list(word: str, words: Words) -> None:
-    """A value may be any word, but is hardly meant to be such a one."""
-    if "," in word or (word[0] == "[" and word[-1] == "]"):
-        words.remark(f"'{word}' is one value: blanks stand between values")
-    elif _NO_RANGE.fullmatch(word):
-        words.remark(f"'{word}' is one value: a range is written with .. as in 1..10")
-
-
 class Dimension(NamedTuple):
     """A variable of a SWEEP: its values, or ranges of them; `along` that it varies with the one
     before it."""
@@ -160,7 +152,10 @@ def _values(words: Words) -> Iterator[str]:
         why = mistake(word)
         if why:
             raise LineError(f"Invalid range '{word}'", words, hint=why)
-        _tell_of_list(word, words)
+        if "," in word or (word[0] == "[" and word[-1] == "]"):
+            words.remark(f"'{word}' is one value: blanks stand between values")
+        elif _NO_RANGE.fullmatch(word):
+            words.remark(f"'{word}' is one value: a range is written with .. as in 1..10")
         yield word
 
 

@@ -280,7 +280,10 @@ class HttpFiles(Closing):
     ) -> HttpReader:
         try:
             refuse_encoding(answer.headers, url)
-            _refuse_index(answer, url)
+            # the page that a server shows for a directory, after it has added the `/`
+            kind = answer.headers.get("content-type", "")
+            if kind.startswith("text/html") and answer.target.path == url.path + "/":
+                raise no_file(url)
         except Fault:
             self._session.end()
             raise
@@ -428,7 +431,9 @@ class HttpFiles(Closing):
         self._target, self._of_target = url, service
         all_options = None if headers or options else service.plain.get(method)
         if all_options is None:
-            all_options = _options(service, method, headers, options)
+            lines = [*service.lines, *(_line(name, value) for name, value in headers.items())]
+            of_method = _METHODS.get(method, {pycurl.CUSTOMREQUEST: method})
+            all_options = {**service.options, **of_method, **options, pycurl.HTTPHEADER: lines}
             if not headers and not options:
                 service.plain[method] = all_options
         self._session.begin(_absolute(url, service), url.server, all_options)
@@ -609,15 +614,6 @@ def _absolute(url: Url, service: _Service) -> str:
     return f"{service.root}{url.encoded_path}{query}"
 
 
-def _options(
-    service: _Service, method: str, headers: Mapping[str, str], options: Mapping[int, Any]
-) -> Mapping[int, Any]:
-    """All options of a request; `headers`, `options`: its own."""
-    lines = [*service.lines, *(_line(name, value) for name, value in headers.items())]
-    of_method = _METHODS.get(method, {pycurl.CUSTOMREQUEST: method})
-    return {**service.options, **of_method, **options, pycurl.HTTPHEADER: lines}
-
-
 def _line(name: str, value: str) -> bytes:
     """A header as libcurl takes it; one without a value is one that libcurl is not to send."""
     if "\n" in value or "\r" in value or "\0" in value:
@@ -667,13 +663,6 @@ def _location(url: Url, answer: Answer) -> Url:
 
 def _port(url: Url) -> int:
     return url.port or (443 if url.scheme in _TLS else 80)
-
-
-def _refuse_index(answer: Answer, url: Url) -> None:
-    """Refuse the page that a server shows for a directory, after it has added the `/`."""
-    kind = answer.headers.get("content-type", "")
-    if kind.startswith("text/html") and answer.target.path == url.path + "/":
-        raise no_file(url)
 
 
 def _refuse_no_page(answer: Answer, directory: Url) -> None:

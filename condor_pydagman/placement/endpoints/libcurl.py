@@ -17,7 +17,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import pycurl
 
@@ -388,15 +388,11 @@ class Session:
             self._work()
             if self._is_open and not is_enough():
                 if self._surroundings.must_stop():
-                    self._break_off()
+                    with contextlib.suppress(pycurl.error):  # before 7.87 there is no such option
+                        self._easy.setopt(_QUICK_EXIT, 1)
+                    self.end()
+                    raise Fault(FaultKind.STOPPED, STOPPED)
                 self._wait()
-
-    def _break_off(self) -> NoReturn:
-        """End a request because the worker is to stop, without waiting for anybody."""
-        with contextlib.suppress(pycurl.error):  # before 7.87 there is no such option
-            self._easy.setopt(_QUICK_EXIT, 1)
-        self.end()
-        raise Fault(FaultKind.STOPPED, STOPPED)
 
     def _work(self) -> None:
         """Let libcurl do what it can without waiting."""

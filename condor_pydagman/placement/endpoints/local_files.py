@@ -110,7 +110,10 @@ class LocalReader:
         try:
             with reading(path):
                 found = os.fstat(self.fd)
-                _refuse_other(found, path)
+                if stat.S_ISDIR(found.st_mode):
+                    raise no_file(path)
+                if not stat.S_ISREG(found.st_mode):
+                    raise Fault(FaultKind.REQUEST, f"{path} is not a regular file")
                 if offset:
                     os.lseek(self.fd, offset, os.SEEK_SET)
         except BaseException:
@@ -267,13 +270,6 @@ def _has_name(found: os.stat_result, path: str) -> bool:
         return os.path.samestat(found, os.lstat(path))
     except FileNotFoundError:
         return False
-
-
-def _refuse_other(found: os.stat_result, path: str) -> None:
-    if stat.S_ISDIR(found.st_mode):
-        raise no_file(path)
-    if not stat.S_ISREG(found.st_mode):
-        raise Fault(FaultKind.REQUEST, f"{path} is not a regular file")
 
 
 def mode_of(destination: str) -> int:

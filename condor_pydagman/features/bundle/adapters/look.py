@@ -48,13 +48,6 @@ class LookOrder(NamedTuple):
     followers: int = 0  # how many of the nodes, the first ones, may run behind others
 
 
-def _check_inputs(task: Task) -> None:
-    """A file that is not there would put the job of all on hold."""
-    for path in task.sources:
-        if not os.access(path, os.R_OK):
-            raise CannotBundle(f"{NO_FILE}: {path}")
-
-
 def added_commands() -> frozenset[str]:
     """Commands of submit descriptions that the access point has beside HTCondor's."""
     text = expanded("EXTENDED_SUBMIT_COMMANDS")
@@ -83,7 +76,9 @@ class Looker:
         try:
             kind, task = self.task_of(node, texts)
             if ready:
-                _check_inputs(task)
+                for path in task.sources:
+                    if not os.access(path, os.R_OK):
+                        raise CannotBundle(f"{NO_FILE}: {path}")
         except (CannotBundle, FileError) as error:
             return Look(node.number, "", str(error))
         except OSError as error:

@@ -163,7 +163,7 @@ class _List:
         for number, task in enumerate(tasks, 1):
             after = order.after[number - 1] if order.after else ()
             self._makers.add(number, task, after if self.is_transferred else ())
-            sources = self._sources(number, task)
+            sources = [self._makers.sources(number, path) for path in _inputs_of(task)]
             if None in sources or self._is_too_early(number, after):
                 self.without.append(number)
             else:
@@ -174,10 +174,6 @@ class _List:
         description = self._descriptions[number - 1]
         is_made = description is not None and self._makers.names(number, description[0])
         return is_made or any(one in self.without for one in after)
-
-    def _sources(self, number: int, task: Task) -> list[Sources | None]:
-        """Where its inputs are, and behind them its program."""
-        return [self._makers.sources(number, path) for path in _inputs_of(task)]
 
     def _add(self, number: int, task: Task, after: Sequence[int], found: list[Sources]) -> None:
         paths = _inputs_of(task)

@@ -40,7 +40,8 @@ def read_result(path: str) -> list[tuple[str, str]]:
     """
     text = _text(path)
     if text.lstrip()[:1] != "[":
-        text = _of_lines(text)
+        lines = (line.strip() for line in text.splitlines())
+        text = "[" + ";\n".join(line for line in lines if line[:1] not in ("", "#")) + "]"
     _check_numbers(text)
     try:
         ad = classad2.ClassAd(text)
@@ -88,11 +89,6 @@ def _text(path: str) -> str:
     if "\0" in text:
         raise BadResult("it has a byte 0 in it")
     return text
-
-
-def _of_lines(text: str) -> str:
-    lines = (line.strip() for line in text.splitlines())
-    return "[" + ";\n".join(line for line in lines if line[:1] not in ("", "#")) + "]"
 
 
 def _value(ad: Any, name: str) -> str:

@@ -1,0 +1,44 @@
+"""What the subcommands of `condor_pydagman` have in common: their parsers, numbers as values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+
+def add_subcommand(
+    subparsers: Subparsers,
+    name: str,
+    summary: str,
+    description: str,
+    action: Callable[[argparse.Namespace], int] | None = None,
+) -> argparse.ArgumentParser:
+    """Add a subcommand, or an action of one.
+
+    Args:
+        summary: stands in the list of all of them.
+        action: does the work and returns the exit code; None if it has actions of its own.
+    """
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name, help=summary, description=description, allow_abbrev=False
+    )
+    if action is not None:
+        parser.set_defaults(action=action, parser=parser)
+    return parser
+
+
+def integer(low: int, high: int) -> Callable[[str], int]:
+    """The type of an option whose value is an integer between these."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit()) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low} to {high}")
+        return int(text)
+
+    return read
