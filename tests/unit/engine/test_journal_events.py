@@ -14,8 +14,7 @@ from tests import make
 
 
 def test_a_record_about_an_earlier_run_is_ignored() -> None:
-    made = make.dag("A\nSCRIPT PRE A p\nRETRY A 1")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A\nSCRIPT PRE A p\nRETRY A 1")
     harness.pre_ends("A", 1)
     harness.tell(make.record(JournalRecord.PRE_ENDED, "A", value=0, retry=0))
     assert harness.said("Ignoring a journal record about an earlier run of node A")
@@ -65,8 +64,7 @@ def test_any_record_about_any_node_at_any_time_does_no_harm(
     [JournalRecord.JOB_ENDED, JournalRecord.JOB_LOST, JournalRecord.ADOPTED, JournalRecord.SURPLUS],
 )
 def test_a_record_of_a_job_tells_nothing_of_another_node(kind: str) -> None:
-    harness = make.harness_of("A; B -> C")
-    harness.take("A", 5)
+    harness = make.harness_of("A; B -> C", procs=1)
     harness.tell(make.record(kind, "B", value=1, cluster=5, proc=0))
     assert harness.said("ignoring a journal record of job (5.0.")
     assert harness.engine.run.job_table.by_cluster[5] == harness.dag.ids["A"]
@@ -163,8 +161,7 @@ def test_an_adopted_job_whose_submit_event_comes_after_all() -> None:
 
 
 def test_a_lost_proc_of_another_cluster() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     harness.tell(make.record(JournalRecord.JOB_LOST, "A", cluster=4, proc=0))
     assert harness.state("A").name == "SUBMITTED"
     harness.tell(make.record(JournalRecord.JOB_LOST, "A", cluster=5, proc=0))
@@ -172,8 +169,7 @@ def test_a_lost_proc_of_another_cluster() -> None:
 
 
 def test_the_end_of_a_proc_that_was_given_up_as_lost() -> None:
-    harness = make.harness_of("A; B\nRETRY A 1")
-    harness.take("A", 5)
+    harness = make.harness_of("A; B\nRETRY A 1", procs=1)
     harness.take("B", 6)
     harness.tell(make.record(JournalRecord.JOB_LOST, "A", cluster=5, proc=0))
     assert harness.submits() == ["A"]
@@ -235,8 +231,7 @@ def test_an_old_log_with_half_of_a_noop() -> None:
 
 
 def timed_out_and_not_read_back() -> make.EngineHarness:
-    harness = make.harness_of("A\nTIMEOUT A TOTAL 50")
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A\nTIMEOUT A TOTAL 50", procs=2)
     harness.wait(50.0)
     assert [action.record for action in harness.asked(do.AppendJournalRecord)] == ["TIMED_OUT"]
     return harness

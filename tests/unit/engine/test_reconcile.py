@@ -119,8 +119,7 @@ def test_a_node_whose_reply_was_lost_takes_its_job_from_the_queue() -> None:
 
 
 def test_a_proc_is_lost_when_it_is_missing_twice() -> None:
-    harness = make.harness_of("A\nRETRY A 1", Config(check_queue_interval=300))
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A\nRETRY A 1", Config(check_queue_interval=300), procs=2)
     assert harness.engine.next_deadline() == 1300.0
     harness.wait(300.0)
     here = QueuedJob(5, 0, "A", 0)
@@ -140,8 +139,7 @@ def test_a_proc_is_lost_when_it_is_missing_twice() -> None:
 
 def test_a_lost_cluster_is_told_once_in_the_words_of_the_stock_program() -> None:
     words = "ERROR: DAGMan lost track of node A (ClusterId=5)."
-    harness = make.harness_of("A; B", Config(check_queue_interval=300))
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A; B", Config(check_queue_interval=300), procs=3)
     harness.take("B", 6)
     other = QueuedJob(6, 0, "B", 0)
     for seconds in (300.0, CONFIRM_LOST_S):
@@ -156,8 +154,7 @@ def test_a_lost_cluster_is_told_once_in_the_words_of_the_stock_program() -> None
 
 
 def test_an_end_that_was_on_its_way_is_no_loss() -> None:
-    harness = make.harness_of("A -> B")
-    harness.take("A", 5)
+    harness = make.harness_of("A -> B", procs=1)
     harness.wait(300.0)
     harness.tell(QueueListed([]), make.terminated(5))
     harness.take("B", 6)
@@ -168,8 +165,7 @@ def test_an_end_that_was_on_its_way_is_no_loss() -> None:
 
 
 def test_a_proc_that_comes_back_must_be_missed_twice_again() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     here = [QueuedJob(5, 0, "A", 0)]
     for listed in ([], here, []):
         harness.wait(300.0)
@@ -294,8 +290,7 @@ def test_the_history_of_an_earlier_run_of_a_node_is_not_its_present_run() -> Non
 
 
 def test_the_history_is_asked_before_a_job_counts_as_lost() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A", procs=2)
     harness.wait(400)
     assert harness.asked(do.QueryQueue) == [do.QueryQueue()]
     harness.tell(QueueListed([QueuedJob(5, 1, "A", 0)]))
@@ -338,8 +333,7 @@ def test_a_node_waits_for_procs_whose_submit_events_the_log_has_lost() -> None:
 
 
 def test_what_the_log_shows_of_a_cluster_is_not_recorded_again() -> None:
-    harness = make.harness_of("A\nRETRY A 1", Config(check_queue_interval=300))
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A\nRETRY A 1", Config(check_queue_interval=300), procs=2)
     harness.tell(make.terminated(5, 0))
     harness.wait(300.0)
     harness.tell(QueueListed([QueuedJob(5, 1, "A", 0)], [inputs.EndedJob(5, 0, "A", 0, 0)]))
