@@ -190,6 +190,20 @@ def begun(
     return harness
 
 
+def settled(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+    """The same, and all has been answered but by the schedd."""
+    harness = begun(text, limits, **how)
+    harness.settle()
+    return harness
+
+
+def running(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+    """The same, and the schedd has taken the bundle of all nodes, which runs as cluster 7."""
+    harness = begun(text, limits, **how)
+    harness.bundle()
+    return harness
+
+
 def bundle_submit(number: int, cluster: int) -> LogEvent:
     """The job of a bundle is in the queue."""
     return make.submit(f"bundle {number}", cluster)

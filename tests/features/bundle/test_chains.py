@@ -27,6 +27,7 @@ from tests.features.bundle.bundled import (
     BundledDag,
     begun,
     bundled,
+    settled,
     states,
     submitted,
     unbundled,
@@ -165,8 +166,7 @@ def part(names: str) -> LogEvent:
 
 
 def chained(text: str = CHAIN, **how: Any) -> BundledDag:
-    harness = begun(text, **how)
-    harness.settle()
+    harness = settled(text, **how)
     return harness
 
 
@@ -269,8 +269,7 @@ def test_nothing_is_submitted_that_was_stopped_when_some_had_been_left_out(stop:
 
 
 def test_released_ones_wait_for_their_parents_elsewhere() -> None:
-    harness = begun("A D; B; A -> B\nBUNDLE b CHAINS SIZE 9 ALL_NODES", is_live=True)
-    harness.settle()
+    harness = settled("A D; B; A -> B\nBUNDLE b CHAINS SIZE 9 ALL_NODES", is_live=True)
     assert bundled(harness) == [["A", "B", "D"]]
     harness.taken(1, 7)
     harness.wait(1)

@@ -104,3 +104,10 @@ def matched(of: Dag | str, rooms: str = "s:9") -> Matched:
     harness.claims = {}
     harness.begin()
     return harness
+
+
+def placed(of: Dag | str, rooms: str = "s:1 t:1") -> Matched:
+    """The same, and its groups have got their sites: the first at site s."""
+    harness = matched(of, rooms)
+    harness.answer()
+    return harness

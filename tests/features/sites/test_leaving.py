@@ -17,7 +17,7 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import EventKind, JournalRecord, ScriptKind
 from tests import make
-from tests.features.sites.matched import Matched, matched
+from tests.features.sites.matched import Matched, matched, placed
 
 FIRST_FAILURE = "SITE_POLICY g FAILURES 1"
 UNIT = "A -> B -> C"
@@ -25,8 +25,7 @@ UNIT = "A -> B -> C"
 
 def unit(policy: str = FIRST_FAILURE, rooms: str = "s:1 t:1", commands: str = "") -> Matched:
     """A group of three that is matched to site s."""
-    harness = matched(f"{UNIT}\nSITE_GROUP g NODES A B C\n{policy}\n{commands}", rooms)
-    harness.answer()
+    harness = placed(f"{UNIT}\nSITE_GROUP g NODES A B C\n{policy}\n{commands}", rooms)
     assert harness.groups() == "g=MATCHED@s"
     return harness
 
@@ -49,8 +48,7 @@ def test_all_its_nodes_start_over_at_another_site() -> None:
 
 
 def test_its_jobs_are_removed_first() -> None:
-    harness = matched("A; B; C\nSITE_GROUP g NODES A B C\nSITE_POLICY g FAILURES 1", "s:1 t:1")
-    harness.answer()
+    harness = placed("A; B; C\nSITE_GROUP g NODES A B C\nSITE_POLICY g FAILURES 1")
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(make.terminated(1, value=3))
@@ -70,16 +68,12 @@ def test_its_jobs_are_removed_first() -> None:
 
 
 def test_a_script_that_runs_goes_on_to_its_end() -> None:
-    harness = matched(
-        """
-            A; B
-            SCRIPT PRE B x
-            SITE_GROUP g NODES A B
-            SITE_POLICY g FAILURES 1
-        """,
-        "s:1 t:1",
-    )
-    harness.answer()
+    harness = placed("""
+        A; B
+        SCRIPT PRE B x
+        SITE_GROUP g NODES A B
+        SITE_POLICY g FAILURES 1
+    """)
     harness.take("A", 1)
     harness.tell(make.terminated(1, value=3))
     harness.back()
@@ -91,16 +85,12 @@ def test_a_script_that_runs_goes_on_to_its_end() -> None:
 
 
 def test_no_retries_while_it_leaves() -> None:
-    harness = matched(
-        """
-            A; B
-            RETRY ALL_NODES 5
-            SITE_GROUP g NODES A B
-            SITE_POLICY g FAILURES 2
-        """,
-        "s:1 t:1",
-    )
-    harness.answer()
+    harness = placed("""
+        A; B
+        RETRY ALL_NODES 5
+        SITE_GROUP g NODES A B
+        SITE_POLICY g FAILURES 2
+    """)
     harness.take("B", 1)
     harness.take("A", 2)
     harness.tell(make.terminated(2, value=1))
@@ -142,16 +132,12 @@ def test_a_clean_up_node_runs_at_the_old_site() -> None:
 
 @pytest.mark.parametrize("value", [0, 1])
 def test_what_depends_on_the_clean_up_node_waits_for_its_turn(value: int) -> None:
-    harness = matched(
-        """
-            A -> B -> C -> D
-            SITE_GROUP g NODES A B C
-            SITE_POLICY g CLEAN_UP C 100
-            SITE_POLICY g FAILURES 1
-        """,
-        "s:1 t:1",
-    )
-    harness.answer()
+    harness = placed("""
+        A -> B -> C -> D
+        SITE_GROUP g NODES A B C
+        SITE_POLICY g CLEAN_UP C 100
+        SITE_POLICY g FAILURES 1
+    """)
     harness.run_node("A", 1, value=1)
     harness.back()
     harness.run_node("C", 2, value=value)
@@ -176,7 +162,7 @@ def test_a_clean_up_has_so_much_time() -> None:
 
 def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
     """The end of the first finds the node of the second futile again."""
-    harness = matched(
+    harness = placed(
         """
             X -> C; X -> D; A; B; Y
             SITE_GROUP g NODES A C
@@ -187,7 +173,6 @@ def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
         """,
         "s:2",
     )
-    harness.answer()
     harness.run_node("X", 1, value=1)
     harness.take("A", 2)
     harness.take("B", 3)
@@ -228,7 +213,7 @@ def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
 
 def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one_leaves() -> None:
     """All of its nodes have ended, the last one by the failure because of which it leaves."""
-    harness = matched(
+    harness = placed(
         """
             A; B
             SITE_GROUP g NODES A
@@ -237,7 +222,6 @@ def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one
         """,
         "s:2 t:2",
     )
-    harness.answer()
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(make.terminated(1, value=1))
@@ -250,13 +234,12 @@ def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one
 
 def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
     """A replay numbers the child's next run as the live run did, which had dropped it."""
-    harness = matched("""
+    harness = placed("""
         A -> B; C
         SCRIPT PRE B x
         SITE_GROUP g NODES B C
         SITE_POLICY g FAILURES 1
     """)
-    harness.answer()
     run = harness.engine.run
     harness.take("C", 1)
     harness.run_node("A", 2)
@@ -389,24 +372,19 @@ def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
         SITE_POLICY g FAILURES 1
     """)
     of.flags[0] |= USER_DONE
-    harness = matched(of, "s:1 t:1")
-    harness.answer()
+    harness = placed(of)
     harness.run_node("B", 1, value=1)
     harness.back()
     assert harness.states() == "A=DONE B=WAITING"
 
 
 def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
-    harness = matched(
-        """
-            A; B
-            SITE_GROUP g NODES A B
-            SITE_POLICY g FAILURES 1
-            SITE_POLICY g REMOVAL 300
-        """,
-        "s:1 t:1",
-    )
-    harness.answer()
+    harness = placed("""
+        A; B
+        SITE_GROUP g NODES A B
+        SITE_POLICY g FAILURES 1
+        SITE_POLICY g REMOVAL 300
+    """)
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(make.terminated(1, value=3))
@@ -429,14 +407,13 @@ def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
 
 
 def test_a_script_that_runs_when_all_jobs_are_removed_is_waited_for() -> None:
-    harness = matched("""
+    harness = placed("""
         A; B
         SCRIPT POST B x
         SITE_GROUP g NODES A B
         SITE_POLICY g FAILURES 1
         SITE_POLICY g REMOVAL 300
     """)
-    harness.answer()
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(make.terminated(1, value=3))
@@ -514,8 +491,7 @@ def test_a_restart_does_not_set_the_clock_back() -> None:
 
 
 def test_a_job_whose_submission_the_log_has_lost_is_idle() -> None:
-    harness = matched("A\nSITE_GROUP g NODES A\nSITE_POLICY g IDLE 60", "s:1")
-    harness.answer()
+    harness = placed("A\nSITE_GROUP g NODES A\nSITE_POLICY g IDLE 60", "s:1")
     later = harness.restart()
     later.tell(inputs.QueueListed((inputs.QueuedJob(1, 0, "A", 0),)))
     later.read_back()
@@ -596,8 +572,7 @@ PAIR = "A -> B; X"
 
 def pair(commands: str = "") -> Matched:
     """A group of two at site s, and a node that is in none."""
-    harness = matched(f"{PAIR}\nSITE_GROUP g NODES A B\n{commands}", "s:1 t:1")
-    harness.answer()
+    harness = placed(f"{PAIR}\nSITE_GROUP g NODES A B\n{commands}")
     assert harness.groups() == "g=MATCHED@s"
     return harness
 
@@ -698,7 +673,7 @@ def test_notes_of_its_placements_are_forgotten_first() -> None:
     """Before the log has it that the group has left, or has cleaned up: a crash between the two
     forgets them once more."""
     text = "DATA A a.dap\nJOB B b\nDATA C c.dap\nPARENT A CHILD B\nPARENT B CHILD C\n"
-    harness = matched(
+    harness = placed(
         build(
             ["t.dag"],
             lambda _path: f"{text}SITE_GROUP g NODES A B C\n{CLEAN}\n",
@@ -706,7 +681,6 @@ def test_notes_of_its_placements_are_forgotten_first() -> None:
         ),
         "s:1 t:1",
     )
-    harness.answer()
     harness.take("A", 1)
     harness.tell(make.terminated(1, value=1))
     harness.back()

@@ -63,8 +63,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.dag").write_text(DAG)
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(tmp_path).start()
     made.submit("A", 7)
     return made
 

@@ -62,8 +62,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
     Path("t.dag").write_text(DAG)
     Path("a.sub").write_text("executable = x\nerror = a.err\nqueue\n")
     Path("a.err").write_text(f"no such sample {REASON}\n")
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(tmp_path).start()
     made.submit(EVIL, 7)
     made.submit("B", 8)
     made.now += 2

@@ -17,8 +17,7 @@ from tests.dag_logs import DagLogs
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.dag").write_text("JOB A a.sub\n")
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(tmp_path).start()
     made.submit("A", 7)
     made.terminate(7, value=3)
     return made

@@ -21,8 +21,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     Path("t.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(tmp_path).start()
     made.submit("A", 7)
     made.execute(7)
     return made

@@ -23,8 +23,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
     (tmp_path / "t.dag").write_text(
         "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nSUBDAG EXTERNAL S in.dag\n"
     )
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(tmp_path).start()
     made.submit("A", 7)
     made.now += 5
     made.execute(7)

@@ -93,8 +93,7 @@ def test_bad_input(rescue_directory: Path, capsys: pytest.CaptureFixture[str]) -
 def test_a_later_run_has_succeeded(
     rescue_directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    logs = DagLogs(rescue_directory)
-    logs.start()
+    logs = DagLogs(rescue_directory).start()
     logs.end(0)
     # the rescue file is of that run: ABORT-DAG-ON with RETURN 0, or a FINAL node that succeeds
     assert "To run the rest" in said(capsys, "t.dag")

@@ -104,8 +104,7 @@ def test_codes_in_the_log_of_a_run(tmp_path: Path) -> None:
     Path(name).write_text(
         f"JOB {node} x\nJOB B x\nPARENT {node} CHILD B\n", "utf-8", "surrogateescape"
     )
-    logs = DagLogs(tmp_path, name)
-    logs.start()
+    logs = DagLogs(tmp_path, name).start()
     logs.submit(node, 7)
     logs.execute(7)
     logs.say(f"ERROR: {CODES}")

@@ -48,8 +48,7 @@ def facts(**changes: Any) -> Facts:
 
 def test_a_failed_dag_with_a_failed_sub_dag(logs: DagLogs, tmp_path: Path) -> None:
     failed(logs)
-    inner = DagLogs(tmp_path, "in.dag")
-    inner.start()
+    inner = DagLogs(tmp_path, "in.dag").start()
     inner.submit("I", 9)
     inner.terminate(9, value=2)
     inner.end(1)

@@ -407,8 +407,7 @@ def test_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = directory / "'\"<i>.dag"
     lines = ["JOB %s x.sub" % (name if '"' not in name else QUOTED) for name in HOSTILE]
     file.write_bytes("\n".join(lines).encode() + b"\nJOB \xff\xfe x.sub\n")
-    logs = DagLogs(directory, file.name)
-    logs.start()
+    logs = DagLogs(directory, file.name).start()
     for number, name in enumerate(HOSTILE):
         logs.submit(name, number + 1)
 

@@ -54,8 +54,7 @@ class Seen:
 def seen_dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.dag").write_text(MERGED)
-    logs = DagLogs(tmp_path)
-    logs.start()
+    logs = DagLogs(tmp_path).start()
     return Seen(logs)
 
 
@@ -120,8 +119,7 @@ def test_nodes_that_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_nodes_that_are_skipped_or_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everywhere else they count as done."""
     monkeypatch.chdir(tmp_path)
-    logs = DagLogs(tmp_path)
-    logs.start()
+    logs = DagLogs(tmp_path).start()
     logs.record("CACHED", 1, text="abc")
     logs.record("CONDITION", 0, text="Parents.A.size > 1", node="B")
     text = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
