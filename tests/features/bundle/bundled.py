@@ -70,6 +70,11 @@ class BundledDag(make.EngineHarness):
         self.replayed()
         return self.last
 
+    def happens(self, *what: Any) -> list[do.Action]:
+        """As `tell`, and all is settled that follows."""
+        self.tell(*what)
+        return self.settle()
+
     def _answers(self, request: Any) -> list[Any]:
         if isinstance(request, LookAt):
             nodes = (*request.followers, *request.nodes)

@@ -211,8 +211,7 @@ def test_wait_holds_back_a_bundle_that_is_not_full() -> None:
     harness.settle()
     assert not bundled(harness)
     assert harness.engine.next_deadline() == harness.now + 60
-    harness.tell(make.terminated(5))
-    harness.settle()
+    harness.happens(make.terminated(5))
     assert bundled(harness) == [["C", "D", "B"]]
     other = begun(text)
     other.take("A", 5)
@@ -255,12 +254,10 @@ def test_doubles_of_the_old_bundle_are_no_events_of_the_new_one() -> None:
     harness.ends(7)
     harness.tell(Collected(1, "events"))
     *events, end = harness.told(harness.ever(Collect)[0], {"A": 1, "B": 1})
-    harness.tell(*events)
-    harness.settle()
+    harness.happens(*events)
     assert states(harness, "AB", State.READY)
     assert harness.state("C") is State.SUBMITTED
-    harness.tell(end)
-    harness.settle()
+    harness.happens(end)
     assert bundled(harness) == [["A", "B", "C"]]
     harness.taken(2, 9)
     harness.tell(*events, end)  # doubles
@@ -356,8 +353,7 @@ def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
     for node, behind in ((0, 2), (1, 6)):  # between the begin and the end of its task
         why = LogEvent(EventKind.GENERIC, 7, 0, 0, node="AB"[node], text="its output x is missing")
         events.insert(behind, why._replace(record="TASK_FAILED"))
-    harness.tell(*events)
-    harness.settle()
+    harness.happens(*events)
     error = "Job proc (7.0.2) failed: its output x is missing"
     assert harness.engine.run.nodes.errors == {1: error}
     assert harness.said("Node B (7.0.2): its output x is missing")
@@ -467,8 +463,7 @@ def test_a_bundle_that_a_person_removes_has_removed_its_nodes() -> None:
     harness.tell(
         *lives[0], *(event for one, end in zip(lives[1:], ends) for event in (one[0], end))
     )
-    harness.tell(unbundled(1))
-    harness.settle()
+    harness.happens(unbundled(1))
     assert harness.state("A") is State.DONE
     assert states(harness, "BCD", State.FAILED)
 
@@ -531,8 +526,7 @@ def test_all_nodes_of_a_kind_are_looked_at_again_when_descriptions_have_changed(
     harness.read_back()
     first = harness.asked(Prepare)[0]
     harness.kinds = {"B": "new", "E": "new"}
-    harness.tell(Prepared(first.number, "", "they have changed"))
-    harness.settle()
+    harness.happens(Prepared(first.number, "", "they have changed"))
     assert bundled(harness) == [["A", "F"]]
 
 
@@ -576,16 +570,14 @@ def test_after_a_lost_reply_nobody_may_have_the_job() -> None:
     assert states(harness, ALL, State.SUBMITTING)
     harness.wait(CONFIRM_LOST_S)
     assert harness.asked(do.QueryQueue)
-    harness.tell(inputs.QueueListed([]))
-    harness.settle()
+    harness.happens(inputs.QueueListed([]))
     assert bundled(harness) == [["A", "B", "C", "D"]]
 
 
 def test_a_job_that_comes_up_late_is_removed() -> None:
     harness = settled()
     harness.answered(1, reason="lost", unknown=True)
-    harness.tell(unbundled(1))
-    harness.settle()
+    harness.happens(unbundled(1))
     harness.tell(bundle_submit(1, 7))
     assert harness.asked(do.QueryQueue)
     harness.tell(inputs.QueueListed([queued(1, 7), queued(5, 8, leaving=True)]))
@@ -738,8 +730,7 @@ def test_nodes_end_while_their_bundle_runs() -> None:
     harness.tell(Collected(1, "events", [0.1]))
     harness.wait(10 * LIVE_S)
     assert not harness.asked(Collect)
-    harness.tell(*harness.told(asked, {"A": 0})[:-1], part())
-    harness.settle()
+    harness.happens(*harness.told(asked, {"A": 0})[:-1], part())
     assert states(harness, "A", State.DONE)
     assert "E" in submitted(harness)
     assert states(harness, "BC", State.SUBMITTED)
@@ -758,8 +749,7 @@ def test_nodes_end_while_their_bundle_runs() -> None:
 def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
     harness = live()
     harness.tell(Collected(1, "events"))
-    harness.tell(part("B", 2), part("C"))
-    harness.settle()
+    harness.happens(part("B", 2), part("C"))
     assert states(harness, "A", State.SUBMITTED)
     assert bundled(harness) == [["B", "C"]]
     assert harness.said("Bundle 1: a node takes long, and 1 other node need not wait for it")
@@ -768,15 +758,13 @@ def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
     harness.tell(removed(7))
     (asked,) = [one for one in harness.asked(Collect) if one.why]
     assert asked.nodes == (0,)
-    harness.tell(unbundled(1))
-    harness.settle()
+    harness.happens(unbundled(1))
     assert states(harness, "BC", State.SUBMITTED)
 
 
 def test_what_is_not_home_has_not_ended_but_it_is_known_how_long_it_took() -> None:
     harness = live()
-    harness.tell(Collected(1, "", [0.2, 0.4], not_home=2))
-    harness.settle()
+    harness.happens(Collected(1, "", [0.2, 0.4], not_home=2))
     assert states(harness, "ABC", State.SUBMITTED)
     assert "2 have ended" in harness.bundles.details(0)
     harness.wait(LIVE_S)
@@ -865,8 +853,7 @@ def test_a_place_in_a_category_is_that_of_the_nodes_that_are_left() -> None:
     harness = live("A B C; A -> D\nBUNDLE b SIZE 3 NODES A B C\nCATEGORY ALL_NODES x\nMAXJOBS x 1")
     (asked,) = harness.asked(Collect)
     harness.tell(Collected(1, "events", [0.1]))
-    harness.tell(*harness.told(asked, {"A": 0})[:-1], part())
-    harness.settle()
+    harness.happens(*harness.told(asked, {"A": 0})[:-1], part())
     assert "D" not in submitted(harness)
     assert harness.engine.run.categories.free(3) == 0
     harness.same_replay()
@@ -900,6 +887,5 @@ def test_a_task_whose_end_the_log_has_lost_is_not_lost_while_its_results_are_rea
         harness.tell(inputs.QueueListed([]))
         harness.wait(CONFIRM_LOST_S)
     assert not [one for one in harness.ever(do.AppendJournalRecord) if one.node == 0]
-    harness.tell(Collected(asked.number, "events"), *harness.told(asked, well()))
-    harness.settle()
+    harness.happens(Collected(asked.number, "events"), *harness.told(asked, well()))
     assert states(harness, ALL, State.DONE)

@@ -82,8 +82,7 @@ def test_a_node_that_runs_alone_is_before_bundles_of_lower_priority() -> None:
 def test_a_node_whose_priority_is_set_while_it_waits_is_in_the_next_bundle() -> None:
     harness = running("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=1))
     wanted = settings_text(NodeSettings(priority=3))
-    harness.tell(NodesSteered(1, NodeCommand.SET, [3], "ann", wanted))
-    harness.settle()
+    harness.happens(NodesSteered(1, NodeCommand.SET, [3], "ann", wanted))
     assert harness.asked(do.Steered)[0].done == 1
     harness.ends(7)
     harness.home(well("AB"))
@@ -112,11 +111,9 @@ def test_no_bundle_is_made_beyond_max_jobs() -> None:
     harness.taken(2, 8)
     harness.ends(7)
     harness.tell(Collected(1, "events"))
-    harness.tell(*task(7, 1, "A", 0))
-    harness.settle()
+    harness.happens(*task(7, 1, "A", 0))
     assert not bundled(harness)
-    harness.tell(*task(7, 2, "B", 0))
-    harness.settle()
+    harness.happens(*task(7, 2, "B", 0))
     assert bundled(harness) == [["E", "F"]]
 
 
@@ -124,11 +121,9 @@ def test_a_bundle_in_the_queue_is_an_idle_job() -> None:
     harness = settled("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(idle=1))
     assert bundled(harness) == [["A", "B"]]
     harness.answered(1, 7)
-    harness.tell(bundle_submit(1, 7))
-    harness.settle()
+    harness.happens(bundle_submit(1, 7))
     assert not bundled(harness)
-    harness.tell(make.of_job(EventKind.EXECUTE, 7))
-    harness.settle()
+    harness.happens(make.of_job(EventKind.EXECUTE, 7))
     assert bundled(harness) == [["C", "D"]]
 
 
@@ -190,20 +185,16 @@ def test_the_last_node_waits_for_one_place_only() -> None:
 
 def test_a_halt_makes_no_bundles_and_submits_none() -> None:
     harness = begun()
-    harness.tell(inputs.Halt("somebody says so"))
-    harness.settle()
-    harness.tell(*harness._answers(harness.ever(LookAt)[0]))
-    harness.settle()
+    harness.happens(inputs.Halt("somebody says so"))
+    harness.happens(*harness._answers(harness.ever(LookAt)[0]))
     assert not bundled(harness)
-    harness.tell(inputs.Resume())
-    harness.settle()
+    harness.happens(inputs.Resume())
     assert len(bundled(harness)) == 1
     other = begun()
     other.tell(*other._answers(other.asked(LookAt)[0]))
     other.read_back()
     (prepare,) = other.asked(Prepare)
-    other.tell(inputs.Halt("somebody says so"), *other._answers(prepare))
-    other.settle()
+    other.happens(inputs.Halt("somebody says so"), *other._answers(prepare))
     assert not other.ever(do.SubmitJob)
     assert states(other, ALL, State.READY)
 
@@ -283,10 +274,8 @@ def test_a_bundle_that_is_being_made_when_the_run_ends_is_not_submitted() -> Non
     harness.tell(*harness._answers(harness.asked(LookAt)[0]))
     harness.read_back()
     (prepare,) = harness.asked(Prepare)
-    harness.tell(inputs.DagRemoved())
-    harness.settle()
-    harness.tell(*harness._answers(prepare))
-    harness.settle()
+    harness.happens(inputs.DagRemoved())
+    harness.happens(*harness._answers(prepare))
     assert not harness.ever(do.SubmitJob)
     assert "F" in submitted(harness)
 
@@ -317,8 +306,7 @@ def test_a_node_that_waits_for_others_can_be_steered() -> None:
     assert {one.details for one in harness.engine.node_reports()} == {
         "waits for others to be bundled with"
     }
-    harness.tell(NodesSteered(1, NodeCommand.SKIP, [0], "ann", ""))
-    harness.settle()
+    harness.happens(NodesSteered(1, NodeCommand.SKIP, [0], "ann", ""))
     assert harness.state("A") is State.DONE
     harness.wait(100)
     harness.settle()
@@ -367,8 +355,7 @@ def test_a_node_whose_wait_is_limited_runs_alone(kind: str) -> None:
 
 def steered(harness: BundledDag, command: NodeCommand, *nodes: int, options: str = "") -> int:
     """A person asks for something; returns for how many nodes it is done."""
-    harness.tell(NodesSteered(1, command, nodes, "ann", options))
-    harness.settle()
+    harness.happens(NodesSteered(1, command, nodes, "ann", options))
     (answer,) = harness.asked(do.Steered)
     return answer.done
 
@@ -440,11 +427,9 @@ def test_a_brake_that_holds_jobs_lets_bundles_run_and_makes_none() -> None:
         harness.take(name, cluster)
         harness.settle()
     harness.taken(1, 7)
-    harness.tell(make.terminated(5, value=1))
-    harness.settle()
+    harness.happens(make.terminated(5, value=1))
     assert [one.cluster for one in harness.asked(do.HoldJobs)] == [6]
-    harness.tell(make.terminated(6))
-    harness.settle()
+    harness.happens(make.terminated(6))
     assert not bundled(harness)
     harness.ends(7)
     harness.home(well())
@@ -465,6 +450,5 @@ def test_a_node_that_is_done_or_skipped_by_its_pre_script_is_in_no_bundle() -> N
 
 def test_a_task_is_never_on_hold() -> None:
     harness = running(f"{BAG}\nSCRIPT HOLD A h")
-    harness.tell(held(7, BY_A_PERSON))
-    harness.settle()
+    harness.happens(held(7, BY_A_PERSON))
     assert not harness.ever(do.RunScript)

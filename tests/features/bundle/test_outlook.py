@@ -25,9 +25,8 @@ MOST = 1000
 
 
 @pytest.fixture(autouse=True)
-def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def pool(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory with submit files, and a pool with eight slots."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(slots, "known_slots", lambda: 8)
     Path("a.sub").write_text(SUBMIT.format("NO"))
     Path("b.sub").write_text(SUBMIT.format("YES"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from condor_pydagman.engine import actions as do
 from condor_pydagman.features.sites.choice import Offer, Room, choose
 from condor_pydagman.features.sites.messages import MatchSites, SiteClaim, SitesMatched
@@ -66,6 +68,10 @@ class Matched(make.EngineHarness):
         self.last = first + self.read_back()
         self.same_as_replayed()
         return self.last
+
+    def happens(self, *what: Any) -> list[do.Action]:
+        self.tell(*what)
+        return self.back()
 
     def same_as_replayed(self) -> None:
         """A DAGMan that reads the log of this one comes to the same."""

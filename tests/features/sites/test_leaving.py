@@ -51,8 +51,7 @@ def test_its_jobs_are_removed_first() -> None:
     harness = placed("A; B; C\nSITE_GROUP g NODES A B C\nSITE_POLICY g FAILURES 1")
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(make.terminated(1, value=3))
-    harness.back()
+    harness.happens(make.terminated(1, value=3))
     assert harness.groups() == "g=LEAVING@s"
     (removal,) = harness.asked(do.RemoveJobs)
     assert removal.cluster == 2
@@ -62,8 +61,7 @@ def test_its_jobs_are_removed_first() -> None:
     assert harness.state("C") is not State.WAITING  # it is being submitted
     harness.take("C", 3)
     assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [3]
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 3))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 3))
     assert harness.groups() == "g=WAITING"
 
 
@@ -75,8 +73,7 @@ def test_a_script_that_runs_goes_on_to_its_end() -> None:
         SITE_POLICY g FAILURES 1
     """)
     harness.take("A", 1)
-    harness.tell(make.terminated(1, value=3))
-    harness.back()
+    harness.happens(make.terminated(1, value=3))
     assert harness.groups() == "g=LEAVING@s"
     harness.pre_ends("B")
     harness.back()
@@ -95,13 +92,11 @@ def test_no_retries_while_it_leaves() -> None:
     harness.take("A", 2)
     harness.tell(make.terminated(2, value=1))
     harness.take("A", 3)
-    harness.tell(make.terminated(3, value=1))
-    harness.back()
+    harness.happens(make.terminated(3, value=1))
     assert harness.groups() == "g=LEAVING@s"
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
     harness.take("A", 4)  # it was being submitted
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 4))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 4))
     assert harness.groups() == "g=WAITING"
     harness.answer()
     harness.take("A", 5)
@@ -120,8 +115,7 @@ def test_a_clean_up_node_runs_at_the_old_site() -> None:
     assert harness.submits() == ["C"]
     assert harness.asked(do.SubmitNode)[0].site == "s"
     harness.take("C", 2)
-    harness.tell(make.terminated(2))
-    harness.back()
+    harness.happens(make.terminated(2))
     assert harness.groups() == "g=WAITING"
     assert harness.states() == "A=WAITING B=WAITING C=WAITING"
     harness.answer()
@@ -155,8 +149,7 @@ def test_a_clean_up_has_so_much_time() -> None:
     assert harness.engine.next_deadline() == harness.now + 100
     harness.wait(100)
     assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [2]
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 2))
     assert harness.groups() == "g=WAITING"
 
 
@@ -200,8 +193,7 @@ def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
     harness.back()
     harness.take("C", 2)
     harness.wait(100)
-    harness.tell(make.terminated(2, value=1))
-    harness.back()
+    harness.happens(make.terminated(2, value=1))
     harness.answer()
     harness.run_node("A", 11)
     harness.run_node("B", 12)
@@ -244,23 +236,20 @@ def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
     harness.take("C", 1)
     harness.run_node("A", 2)
     harness.tell(inputs.Halt())
-    harness.tell(inputs.ScriptEnded(run.dag.ids["B"], ScriptKind.PRE, 0))
-    harness.back()
+    harness.happens(inputs.ScriptEnded(run.dag.ids["B"], ScriptKind.PRE, 0))
     assert State(run.nodes.states[run.dag.ids["B"]]) == State.READY
     for number, (command, node) in enumerate((("REMATCH", "B"), ("RERUN", "A"))):
         ids, options = [run.dag.ids[node]], "1" if command == "REMATCH" else ""
         harness.tell(NodesSteered(number, NodeCommand[command], ids, "ann", options, True))
         harness.read_back()
-    harness.tell(make.terminated(1, value=-9))
-    harness.back()
+    harness.happens(make.terminated(1, value=-9))
     assert run.nodes.retries[run.dag.ids["B"]] == 1
 
 
 def test_a_clean_up_that_never_began() -> None:
     harness = unit(CLEAN)
     harness.run_node("A", 1, value=1)
-    harness.tell(inputs.Halt())
-    harness.back()
+    harness.happens(inputs.Halt())
     assert harness.groups() == "g=LEAVING@s" or harness.groups() == "g=MATCHED@s"
 
 
@@ -333,8 +322,7 @@ def test_what_others_have_used_stays_used() -> None:
     harness.run_node("A", 1)
     harness.take("B", 2)
     harness.take("D", 3)
-    harness.tell(make.terminated(2, value=1))
-    harness.back()
+    harness.happens(make.terminated(2, value=1))
     assert harness.groups() == "g=WAITING"
     harness.tell(make.terminated(3))
     assert harness.state("D") is State.DONE
@@ -387,8 +375,7 @@ def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
     """)
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(make.terminated(1, value=3))
-    harness.back()
+    harness.happens(make.terminated(1, value=3))
     (removal,) = harness.asked(do.RemoveJobs)
     assert not removal.force
     harness.wait(299)
@@ -400,8 +387,7 @@ def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
     assert harness.said("site s has not confirmed for 300 s")
     harness.wait(FORCE_AGAIN_S)
     assert [one.force for one in harness.asked(do.RemoveJobs)] == [True]
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 2))
     assert harness.groups() == "g=WAITING"
     assert not harness.sites.force_at
 
@@ -416,8 +402,7 @@ def test_a_script_that_runs_when_all_jobs_are_removed_is_waited_for() -> None:
     """)
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(make.terminated(1, value=3))
-    harness.back()
+    harness.happens(make.terminated(1, value=3))
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
     harness.wait(300)
     assert harness.states() == "A=FAILED B=POST_RUN"
@@ -435,8 +420,7 @@ def test_the_job_of_a_clean_up_at_a_dead_site_is_removed_by_force() -> None:
     assert not removal.force
     harness.wait(300)
     assert [one.force for one in harness.asked(do.RemoveJobs)] == [True]
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 2))
     assert harness.groups() == "g=WAITING"
 
 
@@ -579,8 +563,7 @@ def pair(commands: str = "") -> Matched:
 
 def ask(harness: Matched, name: str = "A") -> do.Steered:
     node = harness.dag.ids[name]
-    harness.tell(NodesSteered(1, NodeCommand.REMATCH, [node], "ann", "", True))
-    harness.back()
+    harness.happens(NodesSteered(1, NodeCommand.REMATCH, [node], "ann", "", True))
     (answer,) = harness.asked(do.Steered)
     return answer
 
@@ -598,8 +581,7 @@ def test_its_jobs_are_removed_and_it_is_matched_elsewhere() -> None:
     assert harness.groups() == "g=LEAVING@s"
     (removal,) = harness.asked(do.RemoveJobs)
     assert (removal.cluster, "leaves site s" in removal.reason) == (1, True)
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 1))
     harness.answer()
     assert harness.groups() == "g=MATCHED@t"
     assert harness.submits()[-1] == "A"
@@ -618,8 +600,7 @@ def test_why_it_is_refused() -> None:
     harness.take("A", 1)
     ask(harness)
     assert refusal(harness) == "its group g is leaving its site already"
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 1))
     assert refusal(harness) == "its group g waits for a site"
 
 
@@ -657,8 +638,7 @@ def test_a_group_whose_site_is_gone_waits_no_longer_than_its_policy_says() -> No
         harness.tell(SitesMatched((), ["t"]))
     harness.wait(60)
     assert taken_back_for(harness) == "its site has had no ad for 120 s"
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 1))
     harness.tell(SitesMatched((), ["t"], [(0, "t does not meet the requirements")]))
     harness.wait(99)
     harness.back()
@@ -682,14 +662,12 @@ def test_notes_of_its_placements_are_forgotten_first() -> None:
         "s:1 t:1",
     )
     harness.take("A", 1)
-    harness.tell(make.terminated(1, value=1))
-    harness.back()
+    harness.happens(make.terminated(1, value=1))
     assert harness.groups() == "g=CLEANING@s"
     assert _forgets_before(harness.all, "SITE_LEFT") == (0, 2)
     assert not any(isinstance(one, do.ForgetPlacements) for one in harness.restart().all)
     harness.take("C", 2)
-    harness.tell(make.terminated(2))
-    harness.back()
+    harness.happens(make.terminated(2))
     assert _forgets_before(harness.all, "SITE_CLEANED") == (0, 2)
 
 

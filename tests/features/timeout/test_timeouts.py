@@ -534,8 +534,7 @@ def test_an_adopted_job_has_clocks(timeout: Timeout, text: str, restarted: bool)
     harness = begun_with_timeout(timeout)
     harness.tell(LOST)
     harness.wait(1.0)
-    harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
-    harness.read_back()
+    harness.happens(QueueListed([QueuedJob(5, 0, "A", 0)]))
     begun = harness.now
     if restarted:
         harness.now += 30  # nobody runs
@@ -552,8 +551,7 @@ def test_its_submit_event_that_comes_after_all_does_not_set_them_back() -> None:
     harness = begun_with_timeout("QUEUED 60 TOTAL 60")
     harness.tell(LOST)
     harness.wait(1.0)
-    harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
-    harness.read_back()
+    harness.happens(QueueListed([QueuedJob(5, 0, "A", 0)]))
     harness.now += 30
     harness.tell(make.submit("A", 5))
     harness.wait(29.0)

@@ -71,8 +71,7 @@ def printed(main: Main) -> str:
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def directory(work_directory: Path) -> None:
     knobs.set_subsystem("TOOL")
     for name, text in SPLICE.items():
         Path(name).write_text(text)

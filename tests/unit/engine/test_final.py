@@ -290,8 +290,7 @@ def test_pre_skip_and_noop() -> None:
 
 def test_a_final_node_that_can_not_be_submitted() -> None:
     harness = began(succeeded())
-    harness.tell(inputs.SubmitFailed(2, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(2, "no such file", permanent=True))
     assert harness.asked(do.Exit) == [do.Exit(1)]
     assert harness.asked(do.WriteRescue)
 
@@ -528,8 +527,7 @@ def test_removed_jobs_of_other_nodes_while_it_runs() -> None:
     ]
     harness.post_ends("WithPost", 0)
     assert harness.state("WithPost").name == "DONE"
-    harness.tell(inputs.ScriptEnded(ids["Pre"], ScriptKind.PRE, -9))
-    harness.read_back()
+    harness.happens(inputs.ScriptEnded(ids["Pre"], ScriptKind.PRE, -9))
     assert harness.engine.run.nodes.errors[ids["Pre"]] == "PRE Script died on signal 9 (Killed)"
     harness.post_ends("Post", -9)
     assert harness.state("Post").name == "FAILED"

@@ -96,8 +96,7 @@ def test_a_failed_submission_is_recorded_with_its_reason() -> None:
 def test_a_failed_submission_with_a_post_script() -> None:
     words = "q $RETURN $SUCCESS $JOBID $RETRY"
     harness = make.harness_of(f"A -> B\nRETRY A 3\nSCRIPT POST A {words}")
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     assert harness.asked(do.RunScript)[0].words[:4] == ("q", "-1001", "True", "-1.-1")
     harness.same_replay()
     harness.post_ends("A")
@@ -107,8 +106,7 @@ def test_a_failed_submission_with_a_post_script() -> None:
 
 def test_a_failed_submission_whose_post_script_fails_is_not_retried() -> None:
     harness = make.harness_of("A -> B\nSCRIPT POST A q\nRETRY A 3")
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     harness.post_ends("A", 1)
     assert harness.states() == "A=FAILED B=FUTILE"
     assert harness.engine.run.nodes.errors[0].startswith(
@@ -182,8 +180,7 @@ def test_a_record_that_is_not_read_back_is_written_again_and_only_it() -> None:
     harness.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 0))
     lost = harness.asked(do.AppendJournalRecord)
     harness.wait(10.0)
-    harness.tell(inputs.ScriptEnded(1, ScriptKind.PRE, 0))
-    harness.read_back()
+    harness.happens(inputs.ScriptEnded(1, ScriptKind.PRE, 0))
     assert harness.engine.next_deadline() == harness.now - 10 + CONFIRM_TIMEOUT_S
     harness.wait(CONFIRM_TIMEOUT_S - 10)
     assert harness.asked(do.AppendJournalRecord) == lost
@@ -225,8 +222,7 @@ def test_half_of_a_noop_is_read_back() -> None:
 
 def test_an_old_log_with_half_of_a_noop() -> None:
     harness = make.EngineHarness("A -> B\nJOB A n.sub NOOP").begin(recovering=True)
-    harness.tell(make.noop("A", 1)[0], inputs.LogCaughtUp(), inputs.QueueListed([]))
-    harness.read_back()
+    harness.happens(make.noop("A", 1)[0], inputs.LogCaughtUp(), inputs.QueueListed([]))
     assert harness.states() == "A=DONE B=SUBMITTING"
 
 

@@ -135,8 +135,7 @@ def test_abort_dag_on_beats_retries() -> None:
 
 def test_a_failed_submission_uses_up_all_retries() -> None:
     harness = with_retry("5 DELAY 60")
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     assert harness.state("A").name == "FAILED"
     harness.same_replay()
 
@@ -251,8 +250,7 @@ def test_a_restart_when_the_next_run_was_skipped() -> None:
 def test_a_restart_when_the_next_run_could_not_be_submitted() -> None:
     harness = failed_once("2 DELAY 100")
     harness.wait(200.0)
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     assert harness.same_replay().state("A").name == "FAILED"
 
 
@@ -415,8 +413,7 @@ def test_nodes_that_are_not_put_on_hold() -> None:
     harness.pre_ends("A", 1)
     assert harness.state("A").name == "FAILED"
     harness = on_hold()
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     assert harness.state("A").name == "FAILED"
     harness = on_hold("RETRY A 3 UNLESS-EXIT 2")
     harness.run_node("A", 1, value=2)

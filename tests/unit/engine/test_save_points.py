@@ -116,8 +116,7 @@ def test_a_restart_after_the_node_began_writes_no_save_file(how: str) -> None:
     elif how == "skip":
         harness.pre_ends("B", 4)
     elif how == "submit failed":
-        harness.tell(inputs.SubmitFailed(1, "no", permanent=True))
-        harness.read_back()
+        harness.happens(inputs.SubmitFailed(1, "no", permanent=True))
     else:
         harness.run_node("B", 2, value=int(how == "retry"))
     assert len(harness.ever(do.WriteSavePoint)) == 1

@@ -801,14 +801,11 @@ def test_after_a_restart_only_those_that_are_on_hold_still() -> None:
 def test_after_a_restart_only_those_whose_end_is_not_in_the_log() -> None:
     harness = with_hold_script(procs=3)
     harness.tell(held(5, 0), held(5, 1), held(5, 2))
-    harness.tell(ended(proc=1))
-    harness.read_back()
-    harness.tell(ended(4, proc=2), released(5, 2), held(5, 2))
-    harness.read_back()
+    harness.happens(ended(proc=1))
+    harness.happens(ended(4, proc=2), released(5, 2), held(5, 2))
     other = harness.restart()
     assert started(other) == [(0, 1), (2, 2)]
-    other.tell(ended(proc=0), ended(proc=2, number=2))
-    other.read_back()
+    other.happens(ended(proc=0), ended(proc=2, number=2))
     again = other.restart()
     assert not again.ever(do.RunScript)
     again.tell(released(5, 1), held(5, 1))

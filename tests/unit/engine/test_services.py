@@ -138,8 +138,7 @@ def test_a_lost_service_job_is_noticed() -> None:
     other = harness.replay()
     other.tell(inputs.LogCaughtUp())
     for _ in range(2):
-        other.tell(inputs.QueueListed([inputs.QueuedJob(5, 0, "A", 0)]))
-        other.read_back()
+        other.happens(inputs.QueueListed([inputs.QueuedJob(5, 0, "A", 0)]))
         other.wait(20.0)
     assert other.state("S").name == "FAILED"
     assert not other.ever(do.Exit)

@@ -330,8 +330,7 @@ def test_the_final_node_is_no_surplus() -> None:
     harness = make.harness_of("A; B\nFINAL F n.sub\nABORT-DAG-ON A 3", REMOVES)
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(make.terminated(1, value=3))
-    harness.read_back()
+    harness.happens(make.terminated(1, value=3))
     harness.take("F", 3)
     harness.tell(LimitsWanted(jobs=1))  # B is being removed, but has not ended
     assert not harness.asked(do.AppendJournalRecord)

@@ -22,12 +22,11 @@ TEXT = "JOB A a.sub\nSUBDAG EXTERNAL X in.dag\n"
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
+def logs(work_directory: Path) -> DagLogs:
     Path("t.dag").write_text(TEXT)
     Path("in.dag").write_text("JOB I i.sub\n")
     Path("a.sub").write_text("error = err\nqueue\n")
-    return DagLogs(tmp_path)
+    return DagLogs(work_directory)
 
 
 def failed(logs: DagLogs) -> None:
