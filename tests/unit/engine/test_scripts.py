@@ -508,100 +508,42 @@ def test_a_life_with_scripts_replayed(pre: int, job: int, post: int, always: boo
     assert harness.state("A").name in ("DONE", "FAILED")
 
 
-# Scripts that wait for a place, and those put off.
+# Scripts that wait for a place, and those put off: a list of what has happened, as `add 1`,
+# `defer 1 50`, `discard 1` or `clear`, and as `pop 60 1` which node starts then, `-` for none.
 
 
-def test_first_come_first_served() -> None:
+@pytest.mark.parametrize(
+    ("happened", "next_time", "length"),
+    [
+        ("add 2, add 1, pop 0 2, pop 0 1, pop 0 -", None, 0),
+        ("defer 1 10, add 2", 10.0, 1),
+        ("defer 1 10, add 2, pop 9.9 2, pop 9.9 -, pop 10 1", None, 0),
+        ("add 1, defer 2 5, discard 1, discard 2", None, 0),
+        ("add 1, defer 2 5, discard 1, discard 2, pop 99 -", None, 0),
+        ("add 1, discard 1, add 1, pop 0 1, pop 0 -", None, 0),
+        ("add 1, defer 2 1, clear, pop 2 -", None, 0),
+        ("add 1, defer 2 5, pop 5 1", None, 1),
+        ("add 1, defer 2 5, pop 5 1, discard 2", None, 0),
+        ("defer 1 50, defer 2 60, clear, add 3", None, 1),
+        ("defer 1 50, defer 2 60, clear, add 3, pop 100 3, defer 1 150, discard 1, add 4", None, 1),
+        # an old log showed its job; now its retry
+        ("defer 1 50, discard 1, defer 1 90", 90.0, 0),
+        ("defer 1 50, discard 1, defer 1 90, pop 60 -, pop 90 1, pop 99 -", None, 0),
+        # a place of an earlier time starts no script that is put off
+        ("add 1, discard 1, add 1, pop 0 1, defer 1 50, pop 10 -", 50.0, 0),
+        ("add 1, discard 1, add 1, pop 0 1, defer 1 50, pop 10 -, pop 50 1", None, 0),
+    ],
+)
+def test_the_queue_of_scripts(happened: str, next_time: float | None, length: int) -> None:
     queue = ScriptQueue()
-    queue.add(2)
-    queue.add(1)
-    assert [queue.pop(0.0), queue.pop(0.0), queue.pop(0.0)] == [2, 1, None]
-
-
-def test_a_deferred_script_joins_when_its_time_has_come() -> None:
-    queue = ScriptQueue()
-    queue.defer(1, 10.0)
-    queue.add(2)
-    assert queue.next_time() == 10.0
-    assert queue.pop(9.9) == 2
-    assert queue.pop(9.9) is None
-    assert queue.pop(10.0) == 1
-    assert queue.next_time() is None
-
-
-def test_a_discarded_script_is_not_started() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.defer(2, 5.0)
-    queue.discard(1)
-    queue.discard(2)
-    assert queue.next_time() is None
-    assert queue.pop(99.0) is None
-
-
-def test_added_again_after_a_discard_it_comes_once() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.discard(1)
-    queue.add(1)
-    assert [queue.pop(0.0), queue.pop(0.0)] == [1, None]
-
-
-def test_no_script_starts_after_clear() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.defer(2, 1.0)
-    queue.clear()
-    assert queue.pop(2.0) is None
-
-
-def test_length_is_of_those_that_want_to_start() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.defer(2, 5.0)
-    assert len(queue) == 1
-    assert queue.pop(5.0) == 1
-    assert len(queue) == 1
-    queue.discard(2)
-    assert len(queue) == 0
-
-
-def test_what_was_put_off_and_is_needed_no_longer_does_not_count() -> None:
-    queue = ScriptQueue()
-    queue.defer(1, 50.0)
-    queue.defer(2, 60.0)
-    queue.clear()
-    queue.add(3)
-    assert len(queue) == 1
-    assert queue.next_time() is None
-    assert queue.pop(100.0) == 3
-    queue.defer(1, 150.0)
-    queue.discard(1)
-    queue.add(4)
-    assert len(queue) == 1
-
-
-def test_a_node_put_off_anew_waits_for_the_new_time() -> None:
-    queue = ScriptQueue()
-    queue.defer(1, 50.0)
-    queue.discard(1)  # an old log showed its job; now its retry
-    queue.defer(1, 90.0)
-    assert queue.next_time() == 90.0
-    assert queue.pop(60.0) is None
-    assert queue.pop(90.0) == 1
-    assert queue.pop(99.0) is None
-
-
-def test_a_place_of_an_earlier_time_starts_no_script_that_is_put_off() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.discard(1)
-    queue.add(1)
-    assert queue.pop(0.0) == 1
-    queue.defer(1, 50.0)
-    assert queue.pop(10.0) is None
-    assert len(queue) == 0
-    assert queue.pop(50.0) == 1
+    for step in happened.split(", "):
+        what, *words = step.split()
+        if what == "pop":
+            assert queue.pop(float(words[0])) == (None if words[1] == "-" else int(words[1])), step
+        else:
+            numbers: list[Any] = [int(word) for word in words]
+            getattr(queue, what)(*numbers)
+    assert (queue.next_time(), len(queue)) == (next_time, length)
 
 
 # HOLD scripts: one for each time a proc goes on hold, and no part of the node's life.
