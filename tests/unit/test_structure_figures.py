@@ -85,7 +85,7 @@ LINES = {
     "web": 2873,
     "workflow": 2557,
 }
-LINES_OF_TESTS = 140_050
+LINES_OF_TESTS = 139_493
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_920,
