@@ -29,8 +29,8 @@ class DagLogs:
         self.log.touch()
         self.out.touch()
 
-    def start(self, *, fresh: bool = True, rescue: str = "") -> None:
-        """DAGMan starts: a new run, or a recovery."""
+    def start(self, *, fresh: bool = True, rescue: str = "") -> DagLogs:
+        """DAGMan starts: a new run, or a recovery.  Returns these logs."""
         self.say("** /usr/bin/condor_dagman (CONDOR_DAGMAN) STARTING UP")
         self.say("** $CondorVersion: 25.14.1 2026-09-24 $")
         if rescue:
@@ -40,6 +40,7 @@ class DagLogs:
             self.say(f"MultiLogFiles: truncating log file {self.log}")
         else:
             self.say("Running in RECOVERY mode... ")
+        return self
 
     def end(self, code: int = 0) -> None:
         self.say(f"**** condor_dagman (condor_DAGMAN) pid 7 EXITING WITH STATUS {code}")

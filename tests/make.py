@@ -235,6 +235,11 @@ class EngineHarness:
         self.last = self.all[since:]
         return self.last
 
+    def happens(self, *what: Any) -> list[do.Action]:
+        """As `tell`, and what the engine appends to the log comes back."""
+        self.tell(*what)
+        return self.read_back()
+
     def replay(self) -> EngineHarness:
         """Another engine that has been told the same log in recovery."""
         other = EngineHarness(self.dag, self.engine.run.config, self.engine.run.limits)

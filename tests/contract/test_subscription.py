@@ -65,8 +65,7 @@ def dag(tmp_path: Path) -> str:
 
 @pytest.fixture
 def logs(tmp_path: Path, dag: str) -> DagLogs:
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(tmp_path).start()
     made.submit("A", 7)
     return made
 

@@ -18,18 +18,17 @@ from condor_pydagman.placement.way import Progress, Surroundings
 
 
 @pytest.fixture(autouse=True)
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Those of a machine where three allocations are made."""
-    monkeypatch.chdir(tmp_path)
     capacities = (("/disk", 1 << 30), ("host", 1 << 30))
-    settings = Settings(directory=str(tmp_path / "shared"), capacities=capacities)
+    settings = Settings(directory=str(work_directory / "shared"), capacities=capacities)
     monkeypatch.setattr(
         "condor_pydagman.placement.allocations_command.configured_settings", lambda: settings
     )
     around = Surroundings(settings, {}, "/", print)
     for host, identity, dag in (("/disk", "a", "t.dag"), ("host", "a", ""), ("host", "b", "")):
         request = Allocate(host, identity, 5 << 20, 7200.0)
-        with space_of(settings, str(tmp_path / dag) if dag else "") as space:
+        with space_of(settings, str(work_directory / dag) if dag else "") as space:
             space.allocate(request, around, Progress(threading.Event()))
     return settings
 

@@ -180,18 +180,17 @@ def test_a_server_that_lists_directories_below(
     assert not server.files
 
 
-def test_what_is_no_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_no_file_stays(work_directory: Path) -> None:
     link, pipe, kept, last = (part(name) for name in ("link", "pipe", "socket", "z"))
     os.symlink("/nowhere", link)
     os.mkfifo(pipe)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(kept)
     Path(last).write_text("x")
-    said = removed(Place(parse_url(f"{tmp_path}/")), tmp_path)
+    said = removed(Place(parse_url(f"{work_directory}/")), work_directory)
     assert sorted(said) == [
-        *(f"left alone, as it is no file: {tmp_path}/{name}" for name in (link, pipe, kept)),
-        f"removed: {tmp_path}/{last}",
+        *(f"left alone, as it is no file: {work_directory}/{name}" for name in (link, pipe, kept)),
+        f"removed: {work_directory}/{last}",
     ]
 
 

@@ -18,14 +18,13 @@ from tests.waiting import LIMIT_S
 
 
 @pytest.fixture(autouse=True)
-def transfer_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    settings = Settings(directory=str(tmp_path / "shared"), max_retries=0)
+def transfer_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    settings = Settings(directory=str(work_directory / "shared"), max_retries=0)
     monkeypatch.setattr(
         "condor_pydagman.placement.transfer_command.configured_settings", lambda: settings
     )
-    (tmp_path / "a").write_text("content")
-    return tmp_path
+    (work_directory / "a").write_text("content")
+    return work_directory
 
 
 def transfer(*words: str) -> int:

@@ -92,10 +92,12 @@ class Scene:
         for file in (EXAMPLES / example).iterdir():
             shutil.copy(file, self.work / file.name)
 
-    def submit(self, dag: str, *words: str) -> None:
-        """Write the DAG and submit it."""
+    def submit(self, dag: str, *words: str, started: str = "") -> None:
+        """Write the DAG and submit it; wait until the job of `started` has, as `NODE RETRY`."""
         self.write(dag)
         self.submit_again(*words)
+        if started:
+            self.started(started)
 
     def submit_again(self, *words: str) -> None:
         """Submit the DAG that is there."""

@@ -235,8 +235,7 @@ def test_a_dag_that_runs_already_is_not_submitted_again(
     access_point: AccessPoint, work: Path
 ) -> None:
     s = Scene(access_point, work)
-    s.submit("JOB A told.sub\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\n", started="A 0")
     assert "DAGMan is running t.dag" in submit_again(s)
     s.touch("go.A")
     assert s.ends() == 0

@@ -198,8 +198,7 @@ def a_nodes_log_with_garbage_in_it(s: Scene) -> None:
 @STAGE.scene
 def a_rescue_file_that_cannot_be_written(s: Scene) -> None:
     """DAGMan leaves all as it is and comes back until it can."""
-    s.submit('JOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\nVARS B code="1"\n')
-    s.started("B 0")
+    s.submit('JOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\nVARS B code="1"\n', started="B 0")
     pid = s.signal(signal.SIGSTOP)
     s.touch("go.B")
     s.ran("B 0")

@@ -392,8 +392,7 @@ def test_stock_condor_submit_dag_runs_our_dagman(access_point: AccessPoint, work
 
 def test_a_held_node_job_is_counted_and_goes_on(access_point: AccessPoint, work: Path) -> None:
     s = Scene(access_point, work)
-    s.submit("JOB A told.sub\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\n", started="A 0")
     mine = f"DAGManJobId == {s.cluster}"
     s.run("condor_hold", "-constraint", mine)
     s.has(DAG_JobsHeld=1, DAG_JobsIdle=0)
@@ -406,8 +405,7 @@ def test_a_held_node_job_is_counted_and_goes_on(access_point: AccessPoint, work:
 
 def test_condor_rm_by_constraint(access_point: AccessPoint, work: Path) -> None:
     s = Scene(access_point, work)
-    s.submit("JOB A told.sub\n", "-batch-name", "unwanted")
-    s.started("A 0")
+    s.submit("JOB A told.sub\n", "-batch-name", "unwanted", started="A 0")
     unwanted = 'JobBatchName == "unwanted" && DAG_NodesTotal > 0'
     s.until(lambda: access_point.queue(unwanted), "what its ad tells")
     s.run("condor_rm", "-constraint", unwanted)

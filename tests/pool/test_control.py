@@ -104,8 +104,7 @@ def listens(s: Scene) -> tuple[str, int]:
 
 @STAGE.scene
 def halt_and_resume(s: Scene) -> None:
-    s.submit(PAIR + "JOB C told.sub\n")
-    s.started("A 0")
+    s.submit(PAIR + "JOB C told.sub\n", started="A 0")
     obeyed(s, "halt", "--reason", "tea time")
     s.has(DAG_Status=HALTED)
     s.says("Halting DAGMan progess...")
@@ -126,8 +125,7 @@ def halt_and_resume(s: Scene) -> None:
 
 @STAGE.scene
 def a_halted_dag_that_has_drained_ends(s: Scene) -> None:
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     assert ask(s, {"DagCommand": 1}) == [{"Result": True, "Trusted": True}]
     s.touch("go.A")
     assert s.ends() == 1
@@ -137,8 +135,7 @@ def a_halted_dag_that_has_drained_ends(s: Scene) -> None:
 
 @STAGE.scene
 def pause(s: Scene) -> None:
-    s.submit(PAIR + "SCRIPT POST A script.sh 0 post A\n")
-    s.started("A 0")
+    s.submit(PAIR + "SCRIPT POST A script.sh 0 post A\n", started="A 0")
     ask(
         s,
         {"DagCommand": 1, "IsPause": True, "HaltReason": "a\nb"},
@@ -188,8 +185,7 @@ def submits_in_an_interval(s: Scene) -> list[object]:
     """What a client asks for, up to the administrator's value, and what is published; after a
     restart too."""
     name = "DAGMan_MaxSubmitsPerInterval"
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     answers = ask(s, *({"DagCommand": 3, name: number} for number in (50, 200, 0, 60)))
     s.has(**{name: 60})
     answers += ask(s, {"DagCommand": 3, name: 0})
@@ -206,8 +202,7 @@ def submits_in_an_interval(s: Scene) -> list[object]:
 
 @STAGE.scene
 def strangers_change_nothing(s: Scene) -> None:
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     where = listens(s)
     refused = ask(
         s,
@@ -253,8 +248,7 @@ def ended(connection: socket.socket) -> bool:
 @STAGE.scene
 def a_crowd_of_silent_clients_keeps_nobody_out(s: Scene) -> None:
     need_htcondor_cli()  # before there is a crowd to close
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     where = listens(s)
     crowd = []
     for _ in range(200):
@@ -273,8 +267,7 @@ def a_crowd_of_silent_clients_keeps_nobody_out(s: Scene) -> None:
 
 @STAGE.scene
 def a_halt_outlives_dagman(s: Scene) -> None:
-    s.submit(PAIR + "JOB C told.sub\n")
-    s.started("A 0")
+    s.submit(PAIR + "JOB C told.sub\n", started="A 0")
     before = listens(s)
     ask(s, {"DagCommand": 1, "HaltReason": "overnight"})
     s.has(PYDAGMAN_HaltedByCommand=True)
@@ -299,8 +292,7 @@ def a_halt_outlives_dagman(s: Scene) -> None:
 
 @STAGE.scene
 def a_halt_file_that_goes_while_dagman_is_away(s: Scene) -> None:
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     s.touch("t.dag.halt")
     s.has(DAG_Status=HALTED)
     s.hold()
@@ -313,8 +305,7 @@ def a_halt_file_that_goes_while_dagman_is_away(s: Scene) -> None:
 
 @STAGE.scene
 def clients_that_insist_and_clients_that_do_not_negotiate(s: Scene) -> None:
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     for environment in (INSISTING, OPEN):
         for verb in ("halt", "resume"):
             code, text = htcondor(s, verb, **environment)
@@ -406,8 +397,7 @@ TRUSTED: list[dict[str, Any]] = [
 @STAGE.by_both
 def answers_and_words(s: Scene) -> tuple[list[dict[str, Any]], list[str]]:
     untrusted = [{**request, "trusted": False} for request in TRUSTED[:2]]
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     answers = ask(s, *untrusted, *TRUSTED)
     lines = [line.partition(" ")[2][9:] for line in s.out().splitlines()]
     said = re.compile("Halt|DAGMan is|DAG (Un-)?Pause|Resum|Pause")

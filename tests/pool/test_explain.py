@@ -148,8 +148,7 @@ def check_removed(said: Any) -> None:
 
 @STAGE.by_both
 def ten_ways_to_fail(s: Scene) -> list[Any]:
-    s.submit(TEN_WAYS)
-    s.started("Removed 0")
+    s.submit(TEN_WAYS, started="Removed 0")
     s.run("condor_rm", str(s.job("Removed")))
     s.says(r"^.{17} +1 +0 +3 +0 +0 +0 +8 +1 *\n.* 2 job proc\(s\) currently held")
     live = explain(s, "t.dag")

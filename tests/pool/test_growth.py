@@ -108,8 +108,7 @@ def what_is_wrong_fails_the_node_and_is_tried_again(s: Scene) -> None:
 
 @STAGE.scene
 def a_person_adds_nodes(s: Scene) -> None:
-    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n", started="A 0")
     (s.work / "more.dag").write_text("JOB X job.sub\nPARENT A CHILD X\nPARENT X CHILD B\n")
     assert steer(s, "add", "more.dag", "--dry") == "1 node would be added\n"
     assert steer(s, "add", "more.dag") == "1 node added\n"
@@ -162,8 +161,7 @@ def what_is_added_decides(s: Scene) -> None:
     (s.work / "places").mkdir()
     (s.work / "places").chmod(0o1777)
     (s.work / "t.config").write_text(f"PYDAGMAN_LIMITS_DIR = {s.work / 'places'}\n")
-    s.submit(DECIDING.format(home=s.work) + FIRST)
-    s.started("one 0")
+    s.submit(DECIDING.format(home=s.work) + FIRST, started="one 0")
     s.ran("bad 0")  # once `one` has ended it would not be needed
     s.kill()
     s.touch("go.one")

@@ -114,8 +114,7 @@ def hang_in_submit(s: Scene) -> None:
 @contextlib.contextmanager
 def hanging_submit(s: Scene) -> Iterator[None]:
     """A runs, the schedd is stopped, and B is being submitted."""
-    s.submit(TWO)
-    s.started("A 0")
+    s.submit(TWO, started="A 0")
     s.wrote("B")
     with stopped_schedd(s.access_point):
         hang_in_submit(s)
@@ -152,8 +151,7 @@ def test_condor_rm_while_the_schedd_does_not_come_back_for_long(s: Scene) -> Non
 
 
 def test_orders_while_edits_of_the_job_ad_hang(s: Scene) -> None:
-    s.submit("JOB A told.sub\nJOB B job.sub NOOP\nSCRIPT PRE B wait.sh B\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nJOB B job.sub NOOP\nSCRIPT PRE B wait.sh B\n", started="A 0")
     s.wrote("B")
     with stopped_schedd(s.access_point):
         s.touch("go.B")  # its end is to be published
@@ -211,8 +209,7 @@ def reconfigured(point: AccessPoint, helper: str) -> str:
 
 
 def test_orders_while_a_search_of_the_history_hangs(s: Scene, hanging_history: Path) -> None:
-    s.submit(TWO)
-    s.started("A 0")
+    s.submit(TWO, started="A 0")
     s.wrote("B")
     s.kill()
     s.until(hanging_history.exists, "the history to be asked")

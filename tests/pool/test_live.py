@@ -76,8 +76,7 @@ def resumptions(s: Scene) -> int:
 @STAGE.scene
 def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
     """DAGMan, slow as it may be, must not take the DAG for halted and drained."""
-    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n", started="A 0")
     s.touch("t.dag.halt")
     s.says("Halting DAGMan progess")
     pid = s.signal(signal.SIGSTOP)
@@ -168,8 +167,7 @@ def max_jobs_goes_up_as_far_as_the_administrator_lets_it(s: Scene) -> None:
 
 @STAGE.scene
 def max_jobs_goes_down(s: Scene) -> None:
-    s.submit(crowd(), "-maxjobs", "4")
-    s.started("N3 0")
+    s.submit(crowd(), "-maxjobs", "4", started="N3 0")
     s.edit("DAGMan_MaxJobs", 2)
     s.says(r"Maximum Submitted Nodes-+: 2")
     s.touch("go.N0", "go.N1")
@@ -225,8 +223,7 @@ def max_pre_scripts_goes_up_and_down(s: Scene) -> None:
 
 @STAGE.scene
 def edits_that_make_no_sense_change_nothing(s: Scene) -> None:
-    s.submit(crowd(), "-maxjobs", "2")
-    s.started("N1 0")
+    s.submit(crowd(), "-maxjobs", "2", started="N1 0")
     s.edit("DAGMan_MaxPostScripts", -3)
     s.run("condor_qedit", str(s.cluster), "DAGMan_MaxJobs", '"many"')
     s.run("condor_qedit", str(s.cluster), "DAGMan_MaxIdle", "1.5")

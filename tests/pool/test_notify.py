@@ -84,8 +84,7 @@ def a_program_and_a_url(s: Scene) -> None:
 @STAGE.scene
 def a_dagman_that_is_killed(s: Scene) -> None:
     program(s)
-    s.submit("JOB A told.sub\nNOTIFY job.*,dag.* PROGRAM ./tell.sh told\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nNOTIFY job.*,dag.* PROGRAM ./tell.sh told\n", started="A 0")
     s.until(lambda: "job.execute" in names(told(s)), "job.execute")
     s.kill()
     s.says("done with RECOVERY mode")

@@ -31,8 +31,7 @@ def add(s: Scene, kind: int, job: str, text: str) -> None:
 @STAGE.by_both
 def a_helper_of_the_schedd_has_trouble(s: Scene) -> Any:
     """It transfers files that several jobs have in common, and has the job's cluster id."""
-    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\nJOBSTATE_LOG j.log\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\nJOBSTATE_LOG j.log\n", started="A 0")
     cluster = s.job("A")
     add(s, 7, f"{cluster:03}.-1000.000", EXCEPTION)
     add(s, 12, f"{cluster:03}.-1001.000", HELD)

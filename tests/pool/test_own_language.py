@@ -205,8 +205,7 @@ def a_job_that_takes_too_long_in_all(s: Scene) -> None:
 @STAGE.scene
 def a_timeout_is_not_set_back_by_a_restart(s: Scene) -> None:
     """By the log, the job runs for an hour; the limit counted anew would not come in this test."""
-    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 3000\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 3000\n", started="A 0")
     s.applied("EXECUTE", "A")
     s.settled()
     assert "TIMEOUT RUNNING" not in s.out()
@@ -221,8 +220,7 @@ def a_timeout_is_not_set_back_by_a_restart(s: Scene) -> None:
 @STAGE.scene
 def a_held_job_is_not_timed_while_it_is_held(s: Scene) -> None:
     """By the log, that lasts for an hour."""
-    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 3000\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 3000\n", started="A 0")
     s.run("condor_hold", str(s.job("A")))
     s.applied("JOB_HELD", "A")
     s.hold()
@@ -305,8 +303,8 @@ def part_of_a_dag_fails_recovers_and_is_run_from_its_rescue_file(s: Scene) -> No
         "B",
         "-choose_until",
         "C",
+        started="C 0",
     )
-    s.started("C 0")
     s.kill()
     s.touch("go.C")
     assert s.ends() == 1
@@ -344,8 +342,7 @@ def pre_scripts_start_at_a_bounded_pace_after_a_restart(s: Scene) -> None:
     lines += [f"JOB {name} job.sub NOOP\nSCRIPT PRE {name} script.sh 0 pre\n" for name in names]
     lines += [f"PARENT R CHILD {' '.join(names)}\n"]
     lines += ["#== t.config\nPYDAGMAN_PRE_SCRIPTS_PER_SECOND = 2\n"]
-    s.submit("".join(lines))
-    s.started("R 0")
+    s.submit("".join(lines), started="R 0")
     s.hold()
     s.touch("go.R")
     s.ran("R 0")
@@ -363,8 +360,7 @@ CHECKS = "#== t.config\nDAGMAN_CHECK_QUEUE_INTERVAL = 2\n"
 
 @STAGE.scene
 def a_job_that_vanishes_without_any_event(s: Scene) -> None:
-    s.submit(CHECKED + "JOB A told.sub\nRETRY A 1\nJOB B told.sub\n" + CHECKS)
-    s.started("A 0")
+    s.submit(CHECKED + "JOB A told.sub\nRETRY A 1\nJOB B told.sub\n" + CHECKS, started="A 0")
     s.started("B 0")
     job = str(s.job("A"))
     s.run("condor_qedit", job, "DAGManNodesLog", '"/dev/null"')

@@ -111,8 +111,7 @@ def buttons_of_nodes(s: Scene) -> None:
 
 @STAGE.scene
 def buttons_and_dials_of_the_dag(s: Scene) -> None:
-    s.submit("JOB A told.sub\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\n", started="A 0")
     with opened(s) as page:
         page.get_by_role("button", name="Halt").click()
         page.get_by_role("dialog").get_by_label("Reason").fill("tea")

@@ -38,8 +38,7 @@ def condor_rm_while_the_final_node_runs(s: Scene) -> None:
 @STAGE.scene
 def condor_rm_starts_the_final_node_and_forcex_ends_it(s: Scene) -> None:
     """HTCondor refuses a second condor_rm; one with -forcex kills DAGMan."""
-    s.submit("JOB A told.sub\nFINAL F told.sub\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nFINAL F told.sub\n", started="A 0")
     s.remove()
     s.started("F 0")
     refused = s.access_point.run("condor_rm", str(s.cluster), check=False)
@@ -57,8 +56,7 @@ def condor_rm_starts_the_final_node_and_forcex_ends_it(s: Scene) -> None:
 
 @STAGE.scene
 def condor_rm_and_the_final_node_may_go_on_to_its_end(s: Scene) -> None:
-    s.submit("JOB A told.sub\nFINAL F told.sub\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nFINAL F told.sub\n", started="A 0")
     s.remove()
     s.started("F 0")
     s.touch("go.F")
@@ -147,8 +145,7 @@ def held_while_the_final_node_runs(s: Scene) -> None:
 
 @STAGE.scene
 def held_while_the_provisioner_has_not_given_its_go_ahead(s: Scene) -> None:
-    s.submit("PROVISIONER P told.sub\nJOB A job.sub\n")
-    s.started("P 0")
+    s.submit("PROVISIONER P told.sub\nJOB A job.sub\n", started="P 0")
     provisioner = s.job("P")
     s.hold()
     s.release()
@@ -163,8 +160,7 @@ def held_while_the_provisioner_has_not_given_its_go_ahead(s: Scene) -> None:
 
 @STAGE.scene
 def held_while_one_of_its_jobs_is_held(s: Scene) -> None:
-    s.submit("JOB A told.sub\nSCRIPT HOLD A script.sh 0 hold A\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nSCRIPT HOLD A script.sh 0 hold A\n", started="A 0")
     job = s.job("A")
     s.run("condor_hold", str(job))
     s.wrote("hold A")
@@ -182,8 +178,7 @@ def held_while_one_of_its_jobs_is_held(s: Scene) -> None:
 @STAGE.scene
 def removed_while_held(s: Scene) -> None:
     """DAGMan does not run then: the schedd removes its jobs, and nothing is left to tell it."""
-    s.submit("JOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\n")
-    s.started("B 0")
+    s.submit("JOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\n", started="B 0")
     s.hold()
     s.remove()
     s.gone()

@@ -179,8 +179,7 @@ def test_the_schedd_dies_and_the_pool_is_stopped(place: Path, work: Path) -> Non
     """HTCondor itself runs jobs of the scheduler universe anew; DAGMan submits none twice."""
     with running_pool(place / "second") as pool:
         s = Scene(AccessPoint(pool), work)
-        s.submit(CHAIN)
-        s.started("A 0")
+        s.submit(CHAIN, started="A 0")
         send(s.until(lambda: s.access_point.daemon("condor_schedd"), "the schedd"))
         s.says("done with RECOVERY mode")
         s.touch("go.A")

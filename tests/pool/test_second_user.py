@@ -36,8 +36,7 @@ ENDED = ("universe = scheduler",)
 @STAGE.scene
 def jobs_of_a_stranger_are_not_adopted(s: Scene) -> None:
     eve, we = Eve(s.access_point, s.work), Forger(s.access_point, s.work)
-    s.submit(ONE_AFTER_THE_OTHER, "-maxjobs", "1")
-    s.started("A 0")
+    s.submit(ONE_AFTER_THE_OTHER, "-maxjobs", "1", started="A 0")
     second = eve.forge(s.cluster, "A", "hold = true")
     waits = eve.forge(s.cluster, "B", "hold = true")
     ended = eve.forge(s.cluster, "C", *ENDED)

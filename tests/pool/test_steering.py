@@ -67,8 +67,7 @@ def a_failed_node_runs_again(s: Scene) -> None:
 
 @STAGE.scene
 def a_node_is_cancelled_and_its_retries_do_not_apply(s: Scene) -> None:
-    s.submit(PAIR + "RETRY A 3\n")
-    s.started("A 0")
+    s.submit(PAIR + "RETRY A 3\n", started="A 0")
     assert "1 node cancelled" in steer(s, "cancel", "A")
     s.says("Node A: cancelled by ")
     s.has(DAG_NodesFailed=1, DAG_NodesFutile=1)
@@ -94,8 +93,7 @@ def nodes_are_skipped_and_marked_done(s: Scene) -> None:
 
 @STAGE.scene
 def jobs_are_held_and_released(s: Scene) -> None:
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     steer(s, "hold", "--pattern", "A*")
     s.has(DAG_JobsHeld=1)
     assert "steer" in s.text("t.dag.nodes.log")
@@ -107,8 +105,7 @@ def jobs_are_held_and_released(s: Scene) -> None:
 
 @STAGE.scene
 def from_python(s: Scene) -> None:
-    s.submit(PAIR + "CATEGORY A big\nCATEGORY B big\n")
-    s.started("A 0")
+    s.submit(PAIR + "CATEGORY A big\nCATEGORY B big\n", started="A 0")
     requests = [
         {"command": "info"},
         {"command": "set", "category": "big", "priority": 4},
@@ -153,8 +150,7 @@ def what_was_asked_is_known_after_kills(s: Scene) -> None:
 
 @STAGE.scene
 def a_halt_by_the_socket_outlives_dagman(s: Scene) -> None:
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     steer(s, "halt", "--reason", "tea")
     s.has(DAG_Status=6)
     s.kill()
@@ -169,8 +165,7 @@ def a_halt_by_the_socket_outlives_dagman(s: Scene) -> None:
 
 @STAGE.scene
 def all_is_cancelled(s: Scene) -> None:
-    s.submit(PAIR + "FINAL Z job.sub\n")
-    s.started("A 0")
+    s.submit(PAIR + "FINAL Z job.sub\n", started="A 0")
     assert "rescue file" in steer(s, "cancel-all")
     s.ran("Z 0")
     assert s.ends() == 0  # the FINAL node decides
@@ -181,8 +176,7 @@ def all_is_cancelled(s: Scene) -> None:
 @STAGE.scene
 def events_by_the_socket(s: Scene) -> None:
     """Each once, also across a kill of DAGMan."""
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     argv = s.access_point.pool.command([sys.executable, "-c", SUBSCRIBER])
     environment = s.access_point.environment
     with (
@@ -238,8 +232,7 @@ def _attribute(s: Scene, node: str, name: str) -> Any:
 
 @STAGE.scene
 def a_wrong_request(s: Scene) -> None:
-    s.submit(PAIR)
-    s.started("A 0")
+    s.submit(PAIR, started="A 0")
     assert "no node 'AB'" in steer(s, "cancel", "AB", code=1)
     assert "invalid choice: 'dead'" in steer(s, "cancel", "--state", "dead", code=2)
     assert "name the nodes" in steer(s, "cancel", code=2)

@@ -437,8 +437,7 @@ def test_a_dag_that_runs_is_not_submitted_again(
 
 def _submitted_again(s: Scene) -> list[str]:
     """What ours says of a DAG that runs, and of one that is on hold."""
-    s.submit("JOB A told.sub\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\n", started="A 0")
     (s.work / "t.dag.rescue001").write_text("DONE A\n")
     names = ("t.dag.dagman.log", "t.dag.lib.err", "t.dag.condor.sub", "t.dag.rescue001")
     before = [(s.work / name).stat().st_ino for name in names]

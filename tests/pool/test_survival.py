@@ -29,8 +29,7 @@ ONCE = {"A 0": 1, "B 0": 1, "C 0": 1, "D 0": 1}
 
 @STAGE.scene
 def a_removed_dag_leaves_a_rescue_file_and_goes_on_from_it(s: Scene) -> None:
-    s.submit(FORK)
-    s.started("C 0")
+    s.submit(FORK, started="C 0")
     s.says(r"Node B job proc .* completed successfully")
     s.remove()
     s.gone()
@@ -49,8 +48,7 @@ def a_removed_dag_leaves_a_rescue_file_and_goes_on_from_it(s: Scene) -> None:
 
 @STAGE.scene
 def a_held_dag_goes_on_after_its_release(s: Scene) -> None:
-    s.submit(FORK)
-    s.started("C 0")
+    s.submit(FORK, started="C 0")
     s.hold()
     assert (s.work / "t.dag.lock").exists()
     assert not (s.work / "t.dag.rescue001").exists()
@@ -82,8 +80,7 @@ def dagman_killed_many_times_runs_nothing_twice(s: Scene) -> None:
 
 @STAGE.scene
 def a_second_dagman_of_a_running_dag_goes_away(s: Scene) -> None:
-    s.submit(FORK)
-    s.started("C 0")
+    s.submit(FORK, started="C 0")
     before = s.text("t.dag.nodes.log")
     words = ["-f", "-l", ".", "-Lockfile", "t.dag.lock", "-Dag", "t.dag"]
     done = s.access_point.run(
@@ -103,8 +100,7 @@ def a_second_dagman_of_a_running_dag_goes_away(s: Scene) -> None:
 
 def _loses_the_log_from(s: Scene, place: str) -> None:
     """DAGMan is away while C runs and the nodes log loses what follows the first `place`."""
-    s.submit(FORK)
-    s.started("C 0")
+    s.submit(FORK, started="C 0")
     s.says(r"Node B job proc .* completed successfully")
     s.hold()
     log = s.work / "t.dag.nodes.log"

@@ -301,8 +301,7 @@ def rescued(s: Scene) -> None:
 @STAGE.by_both
 def a_dag_that_is_halted_and_held(s: Scene) -> list[str]:
     """Stock looks for a halt file only when an event comes, such as the end of X."""
-    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\nJOB X told.sub\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\nJOB X told.sub\n", started="A 0")
     s.started("X 0")
     with in_background(s, "tail", "--follow", "--lines", "1000", "t.dag") as follower:
         s.touch("t.dag.halt", "go.X")
@@ -373,8 +372,7 @@ def again(s: Scene) -> subprocess.CompletedProcess[str]:
 @STAGE.scene
 def files_that_are_deleted_meanwhile(s: Scene) -> None:
     """DAGMan ends a run whose nodes log is gone."""
-    s.submit("JOB A told.sub\nJOB B told.sub\nJOB C job.sub\nPARENT A CHILD C\n")
-    s.started("A 0")
+    s.submit("JOB A told.sub\nJOB B told.sub\nJOB C job.sub\nPARENT A CHILD C\n", started="A 0")
     s.started("B 0")
     s.says("ULOG_EXECUTE", 2)
     with in_background(s, "events", "--follow", "t.dag") as follower:

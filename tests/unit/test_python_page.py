@@ -6,15 +6,12 @@ import doctest
 import re
 from pathlib import Path
 
-import pytest
-
 import condor_pydagman
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/python.md"
 
 
-def test_examples_give_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_examples_give_what_they_say(work_directory: Path) -> None:
     found = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert found.attempted > 30
     assert not found.failed, "python -m doctest docs/python.md shows it; run it elsewhere"

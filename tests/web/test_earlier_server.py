@@ -54,11 +54,10 @@ def earlier_server() -> Iterator[int]:
 
 
 def test_whoever_had_the_port_before_does_not_have_the_page(
-    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Any, work_directory: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
-    DagLogs(tmp_path).start()
+    (work_directory / "t.dag").write_text("JOB A a.sub\n")
+    DagLogs(work_directory).start()
     page = browser.new_context().new_page()
     page.set_default_timeout(browsers.PATIENCE_MS)
     names = ("127.0.0.1", "localhost", "x.localhost")

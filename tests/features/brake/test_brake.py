@@ -177,8 +177,7 @@ def test_a_category_that_a_person_has_set() -> None:
     brake = "BRAKE b 0 CATEGORY big HALT"
     harness = running(brake, text="A -> B; C\nCATEGORY C big\nMAXJOBS big 9")
     wanted = settings_text(NodeSettings(category="big"))
-    harness.tell(NodesSteered(1, NodeCommand.SET, [1], "ann", wanted))
-    harness.read_back()
+    harness.happens(NodesSteered(1, NodeCommand.SET, [1], "ann", wanted))
     fail(harness, 1, value=0)
     harness.run_node("B", 9, 1)
     assert len(records(harness)) == 1
@@ -189,8 +188,7 @@ def test_a_site() -> None:
     groups = "SITE_GROUP g NODES A B\nSITE_GROUP h NODES C"
     harness = fresh(brake, text=f"A B C D\n{groups}").begin()
     claims = [SiteClaim(0, "north", ""), SiteClaim(1, "south", "")]
-    harness.tell(SitesMatched(claims, ["north", "south"]))
-    harness.read_back()
+    harness.happens(SitesMatched(claims, ["north", "south"]))
     for cluster, name in enumerate("ABCD", 1):
         harness.take(name, cluster)
     fail(harness, 3, 4, 1)
@@ -202,16 +200,14 @@ def test_a_site() -> None:
 def test_submissions_that_fail_count() -> None:
     harness = fresh(EXIT, text="A B").begin()
     for node in (0, 1):
-        harness.tell(inputs.SubmitFailed(node, "no such user", permanent=True))
-        harness.read_back()
+        harness.happens(inputs.SubmitFailed(node, "no such user", permanent=True))
     assert "2 nodes could not be submitted" in reason(harness)
     assert harness.engine.run.nodes.values[0] == RETURN_SUBMIT_FAILED
 
 
 def test_what_a_person_has_cancelled_does_not_count() -> None:
     harness = running("BRAKE b 0 HALT")
-    harness.tell(NodesSteered(1, NodeCommand.CANCEL, [0], "ann"))
-    harness.read_back()
+    harness.happens(NodesSteered(1, NodeCommand.CANCEL, [0], "ann"))
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
     assert harness.state("A") is State.FAILED
     assert not records(harness)
@@ -264,8 +260,7 @@ def test_a_halt_file_that_vanishes_does_not_take_it_back() -> None:
 
 def test_a_resume_takes_commands_back_as_well_but_not_the_halt_file() -> None:
     harness = braked(TWO)
-    harness.tell(inputs.Halt(), inputs.Halt(file=True), inputs.Resume())
-    harness.read_back()
+    harness.happens(inputs.Halt(), inputs.Halt(file=True), inputs.Resume())
     assert harness.said("The DAG stays halted by the halt file")
     halts = harness.engine.report().halts
     assert (halts.by_file, halts.by_command, halts.by_rule) == (True, False, False)
@@ -321,8 +316,7 @@ def test_a_double_of_before_a_resume_is_not_taken_for_the_next_record() -> None:
 
 def test_a_restart_between_any_two_events_comes_to_the_same() -> None:
     harness = braked(TWO)
-    harness.tell(inputs.Resume())
-    harness.read_back()
+    harness.happens(inputs.Resume())
     fail(harness, 3, 4)
     harness.read_back()
     log = list(harness.log)
@@ -331,8 +325,7 @@ def test_a_restart_between_any_two_events_comes_to_the_same() -> None:
         other.begin(recovering=True)
         other.tell(*log[:end])
         other.tell(inputs.LogCaughtUp())
-        other.tell(inputs.QueueListed(other.queue()))
-        other.read_back()
+        other.happens(inputs.QueueListed(other.queue()))
         kinds = [one.record for one in log[:end] if one.record is not None]
         failed = sum(one.kind == EventKind.JOB_TERMINATED for one in log[:end])
         off = "BRAKES_OFF" in kinds
@@ -394,8 +387,7 @@ def test_hold_puts_jobs_in_the_queue_on_hold() -> None:
     assert not brakes_of(harness).to_hold
     other = harness.restart()
     assert not other.ever(do.HoldJobs)
-    harness.tell(inputs.Resume())
-    harness.read_back()
+    harness.happens(inputs.Resume())
     asked = harness.asked(do.HoldJobs)
     assert [(one.cluster, one.release) for one in asked] == [(3, True), (4, True), (5, True)]
     harness.tell(*(make.of_job(EventKind.JOB_RELEASED, cluster) for cluster in (3, 4, 5)))
@@ -408,8 +400,7 @@ def test_what_others_have_held_stays_so() -> None:
     fail(harness, 1, 2)
     harness.read_back()
     assert [one.cluster for one in harness.asked(do.HoldJobs)] == [4, 5]
-    harness.tell(held(4, 1, "a person's"), make.terminated(5), inputs.Resume())
-    harness.read_back()
+    harness.happens(held(4, 1, "a person's"), make.terminated(5), inputs.Resume())
     assert not harness.asked(do.HoldJobs)
 
 
@@ -426,8 +417,7 @@ def test_a_job_that_comes_into_the_queue_later_is_held_as_well() -> None:
 def test_a_hold_that_comes_too_late_is_released() -> None:
     harness = braked("BRAKE sick 1 HOLD")
     reason = harness.asked(do.HoldJobs)[0].reason
-    harness.tell(inputs.Resume())
-    harness.read_back()
+    harness.happens(inputs.Resume())
     harness.tell(held(3, 1, reason))
     assert [(one.cluster, one.release) for one in harness.asked(do.HoldJobs)] == [(3, True)]
 

@@ -61,11 +61,12 @@ class BundleJob:
         if transferred:
             self.environment["_CONDOR_SCRATCH_DIR"] = str(path)
 
-    def add(self, script: str = "", **more: Any) -> None:
-        """A task that is a shell script, or what `more` says."""
-        words = ["-c", script] if script else []
-        of = {"n": len(self.tasks) + 1, "directory": str(self.path), "arguments": words}
-        self.tasks.append({**DEFAULTS, **of, **more})
+    def add(self, *scripts: str, **more: Any) -> None:
+        """Tasks that are a shell script each, or one that is what `more` says."""
+        for script in scripts or ("",):
+            words = ["-c", script] if script else []
+            of = {"n": len(self.tasks) + 1, "directory": str(self.path), "arguments": words}
+            self.tasks.append({**DEFAULTS, **of, **more})
 
     def write(self) -> None:
         """Write the list."""

@@ -70,6 +70,11 @@ class BundledDag(make.EngineHarness):
         self.replayed()
         return self.last
 
+    def happens(self, *what: Any) -> list[do.Action]:
+        """As `tell`, and all is settled that follows."""
+        self.tell(*what)
+        return self.settle()
+
     def _answers(self, request: Any) -> list[Any]:
         if isinstance(request, LookAt):
             nodes = (*request.followers, *request.nodes)
@@ -187,6 +192,20 @@ def begun(
         setattr(harness, name, value)
     harness.bundles.on_slots(SlotsSeen(8))
     harness.begin()
+    return harness
+
+
+def settled(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+    """The same, and all has been answered but by the schedd."""
+    harness = begun(text, limits, **how)
+    harness.settle()
+    return harness
+
+
+def running(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+    """The same, and the schedd has taken the bundle of all nodes, which runs as cluster 7."""
+    harness = begun(text, limits, **how)
+    harness.bundle()
     return harness
 
 

@@ -45,6 +45,8 @@ from tests.features.bundle.bundled import (
     queued,
     records,
     removed,
+    running,
+    settled,
     states,
     submitted,
     task,
@@ -92,8 +94,7 @@ def test_a_bundle_is_prepared_when_its_record_has_been_read() -> None:
 
 
 def test_nothing_is_done_before_the_events_of_its_nodes_have_been_read() -> None:
-    harness = begun("A B -> C\nBUNDLE b SIZE 100 NODES A B")
-    harness.bundle()
+    harness = running("A B -> C\nBUNDLE b SIZE 100 NODES A B")
     harness.ends(7)
     harness.tell(Collected(1, "events", (1.0, 2.0)))
     assert states(harness, "AB", State.SUBMITTED)
@@ -105,8 +106,7 @@ def test_nothing_is_done_before_the_events_of_its_nodes_have_been_read() -> None
 
 
 def test_results_that_cannot_be_brought_home_are_asked_for_again() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.ends(7)
     harness.tell(Collected(1, "", (), "the file system hangs"))
     assert harness.said("the file system hangs; trying again")
@@ -118,8 +118,7 @@ def test_results_that_cannot_be_brought_home_are_asked_for_again() -> None:
 
 def test_names_that_take_more_room_than_a_record_has_are_in_several() -> None:
     names = [f"N{number:03d}{'x' * 100}" for number in range(10)]
-    harness = begun(f"{' '.join(names)}\nBUNDLE b SIZE 100 ALL_NODES")
-    harness.settle()
+    harness = settled(f"{' '.join(names)}\nBUNDLE b SIZE 100 ALL_NODES")
     made = records(harness, "BUNDLED")
     assert [one.retry for one in made] == [1, 0]
     assert " ".join(one.text for one in made).split() == names
@@ -158,16 +157,14 @@ def test_a_node_whose_name_has_a_blank_runs_alone() -> None:
 
 
 def test_one_node_runs_alone() -> None:
-    harness = begun("A\nBUNDLE b SIZE 100 ALL_NODES")
-    harness.settle()
+    harness = settled("A\nBUNDLE b SIZE 100 ALL_NODES")
     assert harness.submits() == ["A"]
     harness.run_node("A", 5)
     assert harness.asked(do.Exit) == [do.Exit(0)]
 
 
 def test_nodes_that_cannot_be_bundled_run_alone_and_that_is_said_once() -> None:
-    harness = begun(alone={"B": "it has foo", "C": "it has foo"})
-    harness.settle()
+    harness = settled(alone={"B": "it has foo", "C": "it has foo"})
     assert harness.submits() == ["B"]
     assert bundled(harness) == [["A", "D"]]
     said = [one for one in harness.ever(do.Say) if "it has foo" in one.text]
@@ -183,14 +180,12 @@ def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> N
         BUNDLE one SIZE 100 NODES A B C D E F
         BUNDLE two SIZE 100 NODES G H
     """
-    harness = begun(text, kinds={"E": "other", "F": "other"})
-    harness.settle()
+    harness = settled(text, kinds={"E": "other", "F": "other"})
     assert sorted(bundled(harness)) == [["A", "B"], ["C", "D"], ["E", "F"], ["G", "H"]]
 
 
 def test_of_kinds_that_no_node_waits_for_nothing_is_kept() -> None:
-    harness = begun(kinds={"B": "other"})
-    harness.settle()
+    harness = settled(kinds={"B": "other"})
     assert not harness.bundles.waiting.by_key
 
 
@@ -216,8 +211,7 @@ def test_wait_holds_back_a_bundle_that_is_not_full() -> None:
     harness.settle()
     assert not bundled(harness)
     assert harness.engine.next_deadline() == harness.now + 60
-    harness.tell(make.terminated(5))
-    harness.settle()
+    harness.happens(make.terminated(5))
     assert bundled(harness) == [["C", "D", "B"]]
     other = begun(text)
     other.take("A", 5)
@@ -231,8 +225,7 @@ def test_wait_holds_back_a_bundle_that_is_not_full() -> None:
 
 
 def test_one_that_fails_stops_no_other_and_is_retried() -> None:
-    harness = begun(BAG + "\nRETRY B 1")
-    harness.bundle()
+    harness = running(BAG + "\nRETRY B 1")
     harness.ends(7)
     harness.home({"A": 0, "B": 3, "C": 0, "D": -9})
     assert states(harness, "AC", State.DONE)
@@ -246,8 +239,7 @@ def test_one_that_fails_stops_no_other_and_is_retried() -> None:
 
 
 def test_a_retry_is_bundled_with_others() -> None:
-    harness = begun("A B; A -> C\nBUNDLE b SIZE 100 ALL_NODES\nRETRY B 1")
-    harness.bundle()
+    harness = running("A B; A -> C\nBUNDLE b SIZE 100 ALL_NODES\nRETRY B 1")
     harness.ends(7)
     harness.home({"A": 0, "B": 1})
     assert bundled(harness) == [["C", "B"]]
@@ -258,17 +250,14 @@ def test_a_retry_is_bundled_with_others() -> None:
 
 
 def test_doubles_of_the_old_bundle_are_no_events_of_the_new_one() -> None:
-    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B C\nRETRY ALL_NODES 1")
-    harness.bundle()
+    harness = running("A B C\nBUNDLE b SIZE 100 NODES A B C\nRETRY ALL_NODES 1")
     harness.ends(7)
     harness.tell(Collected(1, "events"))
     *events, end = harness.told(harness.ever(Collect)[0], {"A": 1, "B": 1})
-    harness.tell(*events)
-    harness.settle()
+    harness.happens(*events)
     assert states(harness, "AB", State.READY)
     assert harness.state("C") is State.SUBMITTED
-    harness.tell(end)
-    harness.settle()
+    harness.happens(end)
     assert bundled(harness) == [["A", "B", "C"]]
     harness.taken(2, 9)
     harness.tell(*events, end)  # doubles
@@ -277,8 +266,7 @@ def test_doubles_of_the_old_bundle_are_no_events_of_the_new_one() -> None:
 
 
 def test_a_double_of_a_tasks_end_does_not_end_the_next_attempt() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES\nRETRY A 2")
-    harness.bundle()
+    harness = running("A B\nBUNDLE b SIZE 100 ALL_NODES\nRETRY A 2")
     harness.ends(7)
     harness.tell(Collected(1, "events"))
     harness.tell(*task(7, 1, "A", 1))
@@ -289,16 +277,14 @@ def test_a_double_of_a_tasks_end_does_not_end_the_next_attempt() -> None:
 
 
 def test_scripts_run_before_and_behind() -> None:
-    harness = begun(
+    harness = settled(
         "A B\nBUNDLE b SIZE 100 ALL_NODES\nSCRIPT PRE A p\nSCRIPT POST A q $JOBID $JOB_COUNT"
     )
-    harness.settle()
     assert harness.submits() == ["B"]
     harness.run_node("B", 5)
-    other = begun(
+    other = settled(
         "A B\nBUNDLE b SIZE 2 WAIT 60 ALL_NODES\nSCRIPT PRE A p\nSCRIPT POST A q $JOBID $JOB_COUNT"
     )
-    other.settle()
     other.pre_ends("A")
     other.settle()
     assert bundled(other) == [["B", "A"]]
@@ -312,8 +298,7 @@ def test_scripts_run_before_and_behind() -> None:
 
 
 def test_abort_dag_on_the_value_of_a_task() -> None:
-    harness = begun("A B -> C\nBUNDLE b SIZE 100 NODES A B\nABORT-DAG-ON A 3 RETURN 5")
-    harness.bundle()
+    harness = running("A B -> C\nBUNDLE b SIZE 100 NODES A B\nABORT-DAG-ON A 3 RETURN 5")
     harness.ends(7)
     harness.tell(Collected(1, "events"), *task(7, 1, "A", 3))
     assert not harness.asked(do.Exit)  # the results of the others are being read
@@ -323,8 +308,7 @@ def test_abort_dag_on_the_value_of_a_task() -> None:
 
 
 def test_the_time_limit_of_a_node_is_its_tasks_and_no_clock_of_dagmans() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES\nTIMEOUT A RUNNING 50")
-    harness.settle()
+    harness = settled("A B\nBUNDLE b SIZE 100 ALL_NODES\nTIMEOUT A RUNNING 50")
     assert harness.asked(Prepare)[0].time_limits == (50, 0)
     harness.taken(1, 7)
     harness.ends(7)
@@ -361,8 +345,7 @@ def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
 
 
 def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
-    harness = begun(f"{BAG}\nRETRY A 1")
-    harness.bundle()
+    harness = running(f"{BAG}\nRETRY A 1")
     harness.ends(7)
     (asked,) = harness.asked(Collect)
     harness.tell(Collected(asked.number, "events", [1.0] * 4))
@@ -370,8 +353,7 @@ def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
     for node, behind in ((0, 2), (1, 6)):  # between the begin and the end of its task
         why = LogEvent(EventKind.GENERIC, 7, 0, 0, node="AB"[node], text="its output x is missing")
         events.insert(behind, why._replace(record="TASK_FAILED"))
-    harness.tell(*events)
-    harness.settle()
+    harness.happens(*events)
     error = "Job proc (7.0.2) failed: its output x is missing"
     assert harness.engine.run.nodes.errors == {1: error}
     assert harness.said("Node B (7.0.2): its output x is missing")
@@ -381,8 +363,7 @@ def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
 
 
 def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
-    harness = begun(BAG + "\nRETRY ALL_NODES 1")
-    harness.bundle()
+    harness = running(BAG + "\nRETRY ALL_NODES 1")
     harness.ends(7, -9)
     harness.home(well("A"), suspects="B")
     assert harness.said("Bundle 1: no result of 3 nodes (its job has ended with signal 9)")
@@ -394,8 +375,7 @@ def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
 
 
 def test_a_node_that_comes_back_again_and_again_runs_alone() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES")
-    harness.settle()
+    harness = settled("A B\nBUNDLE b SIZE 100 ALL_NODES")
     for number in range(1, MAX_RETURNS + 2):
         assert bundled(harness) == [["A", "B"]]
         harness.taken(number, 6 + number)
@@ -406,8 +386,7 @@ def test_a_node_that_comes_back_again_and_again_runs_alone() -> None:
 
 
 def test_a_held_bundle_is_removed_and_its_suspects_run_alone() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.tell(held(7, FOR_MEMORY, "it takes too much memory"))
     (action,) = harness.asked(do.RemoveJobs)
     assert action.cluster == 7
@@ -424,8 +403,7 @@ def test_a_held_bundle_is_removed_and_its_suspects_run_alone() -> None:
 
 
 def test_a_removal_that_failed_is_tried_again() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.tell(held(7, FOR_MEMORY))
     harness.tell(inputs.RemoveFailed(7, -1, "it is too busy"))
     assert not harness.asked(do.RemoveJobs)
@@ -437,8 +415,7 @@ def test_a_removal_that_failed_is_tried_again() -> None:
 
 
 def test_a_bundle_that_a_person_holds_is_left_alone() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.tell(held(7, BY_A_PERSON))
     assert not harness.asked(do.RemoveJobs)
     harness.settle()
@@ -449,8 +426,7 @@ def test_a_bundle_that_a_person_holds_is_left_alone() -> None:
 
 
 def test_jobs_of_bundles_are_counted_as_jobs() -> None:
-    harness = begun("A B C D E F\nBUNDLE b SIZE 3 ALL_NODES")
-    harness.settle()
+    harness = settled("A B C D E F\nBUNDLE b SIZE 3 ALL_NODES")
     assert jobs(harness) == (0, 0, 0, 0, 0)
     harness.taken(1, 7)
     harness.answered(2, 8)
@@ -476,8 +452,7 @@ def jobs(harness: BundledDag) -> tuple[object, ...]:
 
 
 def test_a_bundle_that_a_person_removes_has_removed_its_nodes() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.tell(removed(7))
     (collect,) = harness.asked(Collect)
     assert collect.removed
@@ -488,15 +463,13 @@ def test_a_bundle_that_a_person_removes_has_removed_its_nodes() -> None:
     harness.tell(
         *lives[0], *(event for one, end in zip(lives[1:], ends) for event in (one[0], end))
     )
-    harness.tell(unbundled(1))
-    harness.settle()
+    harness.happens(unbundled(1))
     assert harness.state("A") is State.DONE
     assert states(harness, "BCD", State.FAILED)
 
 
 def test_what_comes_behind_the_end_of_its_job_counts_no_more() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.ends(7)
     harness.tell(removed(7), held(7, FOR_MEMORY))
     harness.tell(Collected(1, "", (), "busy"))
@@ -505,8 +478,7 @@ def test_what_comes_behind_the_end_of_its_job_counts_no_more() -> None:
 
 
 def test_a_helpers_event_is_none_of_its_job() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     for kind in (EventKind.JOB_TERMINATED, EventKind.JOB_HELD, EventKind.JOB_ABORTED):
         harness.tell(make.of_job(kind, 7, -1000))
     assert not harness.asked(Collect)
@@ -517,8 +489,7 @@ def test_a_helpers_event_is_none_of_its_job() -> None:
 
 
 def test_a_refusal_for_now_gives_the_nodes_back() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES")
-    harness.settle()
+    harness = settled("A B\nBUNDLE b SIZE 100 ALL_NODES")
     for number in range(1, waiting.MAX_REFUSALS):
         harness.answered(number, reason="too busy")
         assert not harness.asked(do.SubmitJob)
@@ -533,8 +504,7 @@ def test_a_refusal_for_now_gives_the_nodes_back() -> None:
 
 
 def test_nodes_run_alone_whose_bundle_is_refused_for_good() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 9 ALL_NODES")
-    harness.settle()
+    harness = settled("A B\nBUNDLE b SIZE 9 ALL_NODES")
     harness.answered(1, reason="bad requirements", permanent=True)
     harness.wait(2)
     harness.settle()
@@ -544,8 +514,7 @@ def test_nodes_run_alone_whose_bundle_is_refused_for_good() -> None:
 
 
 def test_nodes_run_alone_whose_bundles_cannot_be_prepared() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 9 ALL_NODES", fails="the disk is full")
-    harness.settle()
+    harness = settled("A B\nBUNDLE b SIZE 9 ALL_NODES", fails="the disk is full")
     assert submitted(harness) == ["A"]
     assert len(harness.ever(Prepare)) == waiting.MAX_REFUSALS
     assert not harness.engine.run.submission.attempts
@@ -557,14 +526,12 @@ def test_all_nodes_of_a_kind_are_looked_at_again_when_descriptions_have_changed(
     harness.read_back()
     first = harness.asked(Prepare)[0]
     harness.kinds = {"B": "new", "E": "new"}
-    harness.tell(Prepared(first.number, "", "they have changed"))
-    harness.settle()
+    harness.happens(Prepared(first.number, "", "they have changed"))
     assert bundled(harness) == [["A", "F"]]
 
 
 def test_after_a_lost_reply_the_log_may_show_the_job() -> None:
-    harness = begun()
-    harness.settle()
+    harness = settled()
     harness.answered(1, reason="lost", unknown=True)
     assert states(harness, ALL, State.SUBMITTING)
     harness.tell(bundle_submit(1, 7))
@@ -575,8 +542,7 @@ def test_after_a_lost_reply_the_log_may_show_the_job() -> None:
 
 
 def test_after_a_lost_reply_the_queue_may_show_the_job() -> None:
-    harness = begun()
-    harness.settle()
+    harness = settled()
     harness.answered(1, reason="lost", unknown=True)
     harness.wait(1)
     assert harness.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
@@ -588,8 +554,7 @@ def test_after_a_lost_reply_the_queue_may_show_the_job() -> None:
 
 
 def test_after_a_lost_reply_the_history_may_show_the_job() -> None:
-    harness = begun()
-    harness.settle()
+    harness = settled()
     harness.answered(1, reason="lost", unknown=True)
     harness.wait(1)
     harness.tell(inputs.QueueListed([], [inputs.EndedJob(7, 0, "bundle 1", 0, 0)]))
@@ -598,25 +563,21 @@ def test_after_a_lost_reply_the_history_may_show_the_job() -> None:
 
 
 def test_after_a_lost_reply_nobody_may_have_the_job() -> None:
-    harness = begun()
-    harness.settle()
+    harness = settled()
     harness.answered(1, reason="lost", unknown=True)
     harness.wait(1)
     harness.tell(inputs.QueueListed([]))  # it may be older than the submission
     assert states(harness, ALL, State.SUBMITTING)
     harness.wait(CONFIRM_LOST_S)
     assert harness.asked(do.QueryQueue)
-    harness.tell(inputs.QueueListed([]))
-    harness.settle()
+    harness.happens(inputs.QueueListed([]))
     assert bundled(harness) == [["A", "B", "C", "D"]]
 
 
 def test_a_job_that_comes_up_late_is_removed() -> None:
-    harness = begun()
-    harness.settle()
+    harness = settled()
     harness.answered(1, reason="lost", unknown=True)
-    harness.tell(unbundled(1))
-    harness.settle()
+    harness.happens(unbundled(1))
     harness.tell(bundle_submit(1, 7))
     assert harness.asked(do.QueryQueue)
     harness.tell(inputs.QueueListed([queued(1, 7), queued(5, 8, leaving=True)]))
@@ -624,8 +585,7 @@ def test_a_job_that_comes_up_late_is_removed() -> None:
 
 
 def test_a_lost_job_gives_back_what_has_no_result() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.tell(inputs.QueueListed([]))
     assert not harness.asked(Collect)  # its end may be on its way
     harness.wait(CONFIRM_LOST_S)
@@ -641,8 +601,7 @@ def test_a_lost_job_gives_back_what_has_no_result() -> None:
 
 
 def test_a_job_that_was_removed_unseen_was_removed() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.tell(inputs.QueueListed([], [inputs.EndedJob(7, 0, "bundle 1", 0, RETURN_JOB_ABORTED)]))
     assert [one.removed for one in harness.asked(Collect)] == [True]
 
@@ -658,8 +617,7 @@ def test_killed_before_the_record_all_is_made_anew() -> None:
 
 @pytest.mark.parametrize("prepared", [False, True])
 def test_killed_before_the_submission_the_bundle_is_given_up(prepared: bool) -> None:
-    harness = begun()
-    harness.settle()
+    harness = settled()
     if not prepared:
         assert len(harness.ever(do.SubmitJob)) == 1
     other = harness.killed()
@@ -669,8 +627,7 @@ def test_killed_before_the_submission_the_bundle_is_given_up(prepared: bool) -> 
 
 
 def test_killed_when_the_schedd_has_taken_it_the_queue_shows_it() -> None:
-    harness = begun()
-    harness.settle()
+    harness = settled()
     other = harness.killed({1: 7})
     assert states(other, ALL, State.SUBMITTED)
     assert not other.ever(Prepare)
@@ -681,8 +638,7 @@ def test_killed_when_the_schedd_has_taken_it_the_queue_shows_it() -> None:
 
 
 def test_killed_while_its_job_runs_it_goes_on() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     other = harness.killed({1: 7})
     assert states(other, ALL, State.SUBMITTED)
     other.ends(7)
@@ -692,8 +648,7 @@ def test_killed_while_its_job_runs_it_goes_on() -> None:
 
 @pytest.mark.parametrize("told", [0, 1, 2, 3, 5, 6, 9])
 def test_killed_within_the_write_of_its_results_they_are_brought_home_again(told: int) -> None:
-    harness = begun(BAG + "\nRETRY ALL_NODES 1")
-    harness.bundle()
+    harness = running(BAG + "\nRETRY ALL_NODES 1")
     harness.ends(7)
     harness.tell(Collected(1, "events"))
     events = harness.told(harness.ever(Collect)[0], {"A": 0, "B": 0, "C": 1})
@@ -709,8 +664,7 @@ def test_killed_within_the_write_of_its_results_they_are_brought_home_again(told
 
 
 def test_killed_behind_the_record_of_its_end_nothing_is_asked() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.ends(7)
     harness.home(well("ABC"))
     other = harness.killed()
@@ -719,8 +673,7 @@ def test_killed_behind_the_record_of_its_end_nothing_is_asked() -> None:
 
 
 def test_killed_before_a_held_bundle_was_removed_it_is_removed() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.tell(held(7, FOR_MEMORY))
     other = harness.killed({1: 7})
     assert [one.cluster for one in other.ever(do.RemoveJobs)] == [7]
@@ -744,8 +697,7 @@ def test_a_log_that_has_lost_a_bundle_that_was_removed_gives_its_number_to_no_ot
 
 
 def test_who_follows_the_log_knows_who_is_where() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     dag = make.dag(BAG)
     follower = Engine(dag, make.QUIET, Throttles(), dag_id=7, mode=Mode.FOLLOW, check=validate)
     follower.handle(inputs.Begin(True), 0.0)
@@ -766,8 +718,7 @@ def part(names: str = "", left: int = 1) -> LogEvent:
 
 
 def live(text: str = "A B C; E; A -> E\nBUNDLE b SIZE 3 NODES A B C") -> BundledDag:
-    harness = begun(text, is_live=True)
-    harness.bundle()
+    harness = running(text, is_live=True)
     harness.wait(LIVE_S)
     return harness
 
@@ -779,8 +730,7 @@ def test_nodes_end_while_their_bundle_runs() -> None:
     harness.tell(Collected(1, "events", [0.1]))
     harness.wait(10 * LIVE_S)
     assert not harness.asked(Collect)
-    harness.tell(*harness.told(asked, {"A": 0})[:-1], part())
-    harness.settle()
+    harness.happens(*harness.told(asked, {"A": 0})[:-1], part())
     assert states(harness, "A", State.DONE)
     assert "E" in submitted(harness)
     assert states(harness, "BC", State.SUBMITTED)
@@ -799,8 +749,7 @@ def test_nodes_end_while_their_bundle_runs() -> None:
 def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
     harness = live()
     harness.tell(Collected(1, "events"))
-    harness.tell(part("B", 2), part("C"))
-    harness.settle()
+    harness.happens(part("B", 2), part("C"))
     assert states(harness, "A", State.SUBMITTED)
     assert bundled(harness) == [["B", "C"]]
     assert harness.said("Bundle 1: a node takes long, and 1 other node need not wait for it")
@@ -809,15 +758,13 @@ def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
     harness.tell(removed(7))
     (asked,) = [one for one in harness.asked(Collect) if one.why]
     assert asked.nodes == (0,)
-    harness.tell(unbundled(1))
-    harness.settle()
+    harness.happens(unbundled(1))
     assert states(harness, "BC", State.SUBMITTED)
 
 
 def test_what_is_not_home_has_not_ended_but_it_is_known_how_long_it_took() -> None:
     harness = live()
-    harness.tell(Collected(1, "", [0.2, 0.4], not_home=2))
-    harness.settle()
+    harness.happens(Collected(1, "", [0.2, 0.4], not_home=2))
     assert states(harness, "ABC", State.SUBMITTED)
     assert "2 have ended" in harness.bundles.details(0)
     harness.wait(LIVE_S)
@@ -841,18 +788,15 @@ def in_halves(count: int) -> str:
 
 
 def test_first_bundles_are_large_if_nobody_waits_for_what_comes_home() -> None:
-    last = begun(f"{names_of(80)}\nBUNDLE b ALL_NODES")
-    last.settle()
+    last = settled(f"{names_of(80)}\nBUNDLE b ALL_NODES")
     assert [len(one) for one in bundled(last)] == [10] * 8
-    before = begun(f"{in_halves(80)}\nBUNDLE b ALL_NODES")
-    before.settle()
+    before = settled(f"{in_halves(80)}\nBUNDLE b ALL_NODES")
     assert not bundled(before)
     assert before.bundles.waiting.alone
 
 
 def test_first_bundles_are_large_if_who_waits_needs_all_that_comes_home() -> None:
-    join = begun(f"{names_of(80)} -> E\nBUNDLE b ALL_NODES")
-    join.settle()
+    join = settled(f"{names_of(80)} -> E\nBUNDLE b ALL_NODES")
     assert [len(one) for one in bundled(join)] == [10] * 8
 
 
@@ -909,8 +853,7 @@ def test_a_place_in_a_category_is_that_of_the_nodes_that_are_left() -> None:
     harness = live("A B C; A -> D\nBUNDLE b SIZE 3 NODES A B C\nCATEGORY ALL_NODES x\nMAXJOBS x 1")
     (asked,) = harness.asked(Collect)
     harness.tell(Collected(1, "events", [0.1]))
-    harness.tell(*harness.told(asked, {"A": 0})[:-1], part())
-    harness.settle()
+    harness.happens(*harness.told(asked, {"A": 0})[:-1], part())
     assert "D" not in submitted(harness)
     assert harness.engine.run.categories.free(3) == 0
     harness.same_replay()
@@ -921,15 +864,13 @@ def test_a_place_in_a_category_is_that_of_the_nodes_that_are_left() -> None:
 
 def test_nodes_that_go_alone_count_as_idle_jobs_at_once() -> None:
     """Until their times are known, no more of them are to be in the queue than may start soon."""
-    harness = begun(f"{in_halves(100)}\nBUNDLE b ALL_NODES")
-    harness.settle()
+    harness = settled(f"{in_halves(100)}\nBUNDLE b ALL_NODES")
     assert 0 < len(harness.bundles.waiting.alone) < 50
 
 
 def test_a_node_that_has_run_since_is_not_run_again() -> None:
     """The nodes log has lost its end, with the end of the bundle; the schedd's history has it."""
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.engine.run.query.history[0] = [inputs.EndedJob(9, 0, "A", 0, 0, False)]
     harness.tell(removed(7))
     harness.home({"B": 0, "C": 0, "D": 0}, suspects="A")
@@ -938,8 +879,7 @@ def test_a_node_that_has_run_since_is_not_run_again() -> None:
 
 
 def test_a_task_whose_end_the_log_has_lost_is_not_lost_while_its_results_are_read() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.ends(7)
     (asked,) = harness.asked(Collect)
     harness.tell(*task(7, 1, "A", 0)[:2])
@@ -947,6 +887,5 @@ def test_a_task_whose_end_the_log_has_lost_is_not_lost_while_its_results_are_rea
         harness.tell(inputs.QueueListed([]))
         harness.wait(CONFIRM_LOST_S)
     assert not [one for one in harness.ever(do.AppendJournalRecord) if one.node == 0]
-    harness.tell(Collected(asked.number, "events"), *harness.told(asked, well()))
-    harness.settle()
+    harness.happens(Collected(asked.number, "events"), *harness.told(asked, well()))
     assert states(harness, ALL, State.DONE)

@@ -38,6 +38,8 @@ from tests.features.bundle.bundled import (
     queued,
     records,
     removed,
+    running,
+    settled,
     states,
     submitted,
     task,
@@ -62,8 +64,7 @@ def test_bundles_are_made_in_the_order_of_priorities() -> None:
 
 def test_nodes_of_higher_priority_that_are_ready_later_are_first() -> None:
     text = "A B C D; A -> E; A -> F\nPRIORITY E 1\nPRIORITY F 1\nBUNDLE b SIZE 2 ALL_NODES"
-    harness = begun(text, Throttles(jobs=1))
-    harness.bundle()
+    harness = running(text, Throttles(jobs=1))
     harness.ends(7)
     harness.home(well("AB"))
     assert bundled(harness) == [["E", "F"]]
@@ -71,8 +72,7 @@ def test_nodes_of_higher_priority_that_are_ready_later_are_first() -> None:
 
 def test_a_node_that_runs_alone_is_before_bundles_of_lower_priority() -> None:
     text = "A B C; A -> D\nPRIORITY D 1\nBUNDLE b SIZE 2 NODES A B C"
-    harness = begun(f"{text}\nJOB E n.sub\nBUNDLE c SIZE 2 NODES E", Throttles(jobs=1))
-    harness.bundle()
+    harness = running(f"{text}\nJOB E n.sub\nBUNDLE c SIZE 2 NODES E", Throttles(jobs=1))
     harness.ends(7)
     harness.home(well("AB"))
     assert not bundled(harness)
@@ -80,11 +80,9 @@ def test_a_node_that_runs_alone_is_before_bundles_of_lower_priority() -> None:
 
 
 def test_a_node_whose_priority_is_set_while_it_waits_is_in_the_next_bundle() -> None:
-    harness = begun("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=1))
-    harness.bundle()
+    harness = running("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=1))
     wanted = settings_text(NodeSettings(priority=3))
-    harness.tell(NodesSteered(1, NodeCommand.SET, [3], "ann", wanted))
-    harness.settle()
+    harness.happens(NodesSteered(1, NodeCommand.SET, [3], "ann", wanted))
     assert harness.asked(do.Steered)[0].done == 1
     harness.ends(7)
     harness.home(well("AB"))
@@ -98,8 +96,7 @@ def test_a_node_whose_priority_is_set_while_it_waits_is_in_the_next_bundle() -> 
 
 
 def test_a_bundle_takes_one_place() -> None:
-    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B", Throttles(jobs=2))
-    harness.settle()
+    harness = settled("A B C\nBUNDLE b SIZE 100 NODES A B", Throttles(jobs=2))
     assert len(bundled(harness)) == 1
     assert harness.submits() == ["C"]
     assert harness.engine.run.nodes_in_queue() == 2
@@ -108,39 +105,32 @@ def test_a_bundle_takes_one_place() -> None:
 
 
 def test_no_bundle_is_made_beyond_max_jobs() -> None:
-    harness = begun("A B C D E F\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=2))
-    harness.settle()
+    harness = settled("A B C D E F\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=2))
     assert bundled(harness) == [["A", "B"], ["C", "D"]]
     harness.taken(1, 7)
     harness.taken(2, 8)
     harness.ends(7)
     harness.tell(Collected(1, "events"))
-    harness.tell(*task(7, 1, "A", 0))
-    harness.settle()
+    harness.happens(*task(7, 1, "A", 0))
     assert not bundled(harness)
-    harness.tell(*task(7, 2, "B", 0))
-    harness.settle()
+    harness.happens(*task(7, 2, "B", 0))
     assert bundled(harness) == [["E", "F"]]
 
 
 def test_a_bundle_in_the_queue_is_an_idle_job() -> None:
-    harness = begun("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(idle=1))
-    harness.settle()
+    harness = settled("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(idle=1))
     assert bundled(harness) == [["A", "B"]]
     harness.answered(1, 7)
-    harness.tell(bundle_submit(1, 7))
-    harness.settle()
+    harness.happens(bundle_submit(1, 7))
     assert not bundled(harness)
-    harness.tell(make.of_job(EventKind.EXECUTE, 7))
-    harness.settle()
+    harness.happens(make.of_job(EventKind.EXECUTE, 7))
     assert bundled(harness) == [["C", "D"]]
 
 
 def test_a_bundle_takes_as_many_places_of_a_category_as_run_side_by_side() -> None:
     text = "A B C D\nBUNDLE b SIZE 100 NODES A B C D\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
     for parallel, room in ((1, 2), (2, 1), (3, 0)):
-        harness = begun(text.replace("100 NODES", f"100 PARALLEL {parallel} NODES"))
-        harness.settle()
+        harness = settled(text.replace("100 NODES", f"100 PARALLEL {parallel} NODES"))
         assert bundled(harness) == [["A", "B", "C", "D"]]
         assert harness.asked(Prepare)[0].parallel == parallel
         assert harness.engine.run.categories.free(0) == room
@@ -153,8 +143,7 @@ def test_a_bundle_takes_as_many_places_of_a_category_as_run_side_by_side() -> No
 
 
 def test_no_more_run_side_by_side_than_the_category_allows() -> None:
-    harness = begun(f"{BAG.replace('4', '2 PARALLEL 3')}\nCATEGORY ALL_NODES x\nMAXJOBS x 2")
-    harness.settle()
+    harness = settled(f"{BAG.replace('4', '2 PARALLEL 3')}\nCATEGORY ALL_NODES x\nMAXJOBS x 2")
     assert harness.asked(Prepare)[0].parallel == 2
     text = "BUNDLE b: only 2 nodes can run side by side, not 3, because of MAXJOBS x 2"
     assert [one.text for one in harness.ever(do.Say) if "side by side" in one.text] == [text]
@@ -169,8 +158,7 @@ def test_no_more_run_side_by_side_than_the_category_allows() -> None:
 def test_a_bundle_waits_until_as_many_places_of_its_category_are_free() -> None:
     """Those of a bundle become free one by one, and the next would be as narrow as the first."""
     text = "A B C D; E F G\nBUNDLE b SIZE 4 PARALLEL 2 ALL_NODES\nCATEGORY ALL_NODES x"
-    harness = begun(f"{text}\nMAXJOBS x 2", is_live=True)
-    harness.bundle()
+    harness = running(f"{text}\nMAXJOBS x 2", is_live=True)
     harness.wait(LIVE_S)
     harness.home_live(well("ABC"))
     assert harness.engine.run.categories.free(0) == 1
@@ -184,42 +172,35 @@ def test_a_bundle_waits_until_as_many_places_of_its_category_are_free() -> None:
 
 def test_who_follows_the_log_counts_places_and_jobs_not_nodes() -> None:
     text = "A B C D\nBUNDLE b SIZE 4 PARALLEL 2 ALL_NODES\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
-    harness = begun(text)
-    harness.bundle()
+    harness = running(text)
     assert Tally(Run(), harness.replayed().engine).taken() == Taken(1, {"x": 2})
 
 
 def test_the_last_node_waits_for_one_place_only() -> None:
     text = "A B C\nBUNDLE b SIZE 2 PARALLEL 2 ALL_NODES\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
-    harness = begun(text)
-    harness.settle()
+    harness = settled(text)
     assert bundled(harness) == [["A", "B"]]
     assert submitted(harness) == ["C"]
 
 
 def test_a_halt_makes_no_bundles_and_submits_none() -> None:
     harness = begun()
-    harness.tell(inputs.Halt("somebody says so"))
-    harness.settle()
-    harness.tell(*harness._answers(harness.ever(LookAt)[0]))
-    harness.settle()
+    harness.happens(inputs.Halt("somebody says so"))
+    harness.happens(*harness._answers(harness.ever(LookAt)[0]))
     assert not bundled(harness)
-    harness.tell(inputs.Resume())
-    harness.settle()
+    harness.happens(inputs.Resume())
     assert len(bundled(harness)) == 1
     other = begun()
     other.tell(*other._answers(other.asked(LookAt)[0]))
     other.read_back()
     (prepare,) = other.asked(Prepare)
-    other.tell(inputs.Halt("somebody says so"), *other._answers(prepare))
-    other.settle()
+    other.happens(inputs.Halt("somebody says so"), *other._answers(prepare))
     assert not other.ever(do.SubmitJob)
     assert states(other, ALL, State.READY)
 
 
 def test_what_has_ended_is_known_before_the_rescue_file_of_a_removed_dag() -> None:
-    harness = begun(BAG + "\nFINAL F n.sub")
-    harness.bundle()
+    harness = running(BAG + "\nFINAL F n.sub")
     harness.tell(inputs.DagRemoved())
     assert [one.cluster for one in harness.ever(do.RemoveJobs)] == [7]
     assert not harness.ever(Collect)
@@ -236,8 +217,7 @@ def test_what_has_ended_is_known_before_the_rescue_file_of_a_removed_dag() -> No
 
 
 def test_what_has_ended_is_read_though_the_job_does_not_leave() -> None:
-    harness = begun(BAG, is_live=True)
-    harness.bundle()
+    harness = running(BAG, is_live=True)
     harness.tell(inputs.DagRemoved())
     harness.wait(9)
     assert not harness.ever(Collect)
@@ -249,8 +229,7 @@ def test_what_has_ended_is_read_though_the_job_does_not_leave() -> None:
 
 
 def test_jobs_that_stay_are_not_waited_for() -> None:
-    harness = begun(BAG, is_live=True, config=make.quiet(remove_node_jobs=False))
-    harness.bundle()
+    harness = running(BAG, is_live=True, config=make.quiet(remove_node_jobs=False))
     harness.tell(inputs.DagRemoved())
     assert not harness.ever(do.RemoveJobs)
     harness.home_live({"A": 0})
@@ -258,8 +237,7 @@ def test_jobs_that_stay_are_not_waited_for() -> None:
 
 
 def test_what_comes_home_only_with_the_job_is_not_waited_for_long() -> None:
-    harness = begun(BAG)
-    harness.bundle()
+    harness = running(BAG)
     harness.tell(inputs.DagRemoved())
     harness.wait(11)
     assert not [one for one in harness.ever(Collect) if one.why]
@@ -270,8 +248,7 @@ def test_what_comes_home_only_with_the_job_is_not_waited_for_long() -> None:
 @pytest.mark.parametrize("answers", [True, False])
 def test_a_removed_dag_does_not_wait_for_long(answers: bool) -> None:
     """Its results can't be read, or the one who reads does not come back."""
-    harness = begun(BAG)
-    harness.bundle()
+    harness = running(BAG)
     harness.tell(inputs.DagRemoved())
     harness.tell(removed(7))
     if answers:
@@ -284,8 +261,7 @@ def test_a_removed_dag_does_not_wait_for_long(answers: bool) -> None:
 
 
 def test_a_job_that_a_person_has_given_another_name_is_the_bundles() -> None:
-    harness = begun(BAG)
-    harness.bundle()
+    harness = running(BAG)
     for _ in range(3):
         harness.tell(inputs.QueueListed([inputs.QueuedJob(7, 0, "other", 0)]))
         harness.wait(30)
@@ -298,17 +274,14 @@ def test_a_bundle_that_is_being_made_when_the_run_ends_is_not_submitted() -> Non
     harness.tell(*harness._answers(harness.asked(LookAt)[0]))
     harness.read_back()
     (prepare,) = harness.asked(Prepare)
-    harness.tell(inputs.DagRemoved())
-    harness.settle()
-    harness.tell(*harness._answers(prepare))
-    harness.settle()
+    harness.happens(inputs.DagRemoved())
+    harness.happens(*harness._answers(prepare))
     assert not harness.ever(do.SubmitJob)
     assert "F" in submitted(harness)
 
 
 def test_a_removal_of_all_jobs_leaves_out_a_bundle_whose_end_has_been_read() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     assert not harness.engine.has_ended(queued(1, 7))
     harness.ends(7)
     assert harness.engine.has_ended(queued(1, 7))
@@ -322,21 +295,18 @@ def test_a_removal_of_all_jobs_leaves_out_a_bundle_whose_end_has_been_read() -> 
 
 
 def test_a_node_in_a_bundle_cannot_be_steered() -> None:
-    harness = begun()
-    harness.bundle()
+    harness = running()
     harness.tell(NodesSteered(1, NodeCommand.CANCEL, [0], "ann", ""))
     (answer,) = harness.asked(do.Steered)
     assert answer.refused[0][1] == "it is in bundle 1 with 3 other nodes: ask when that ends"
 
 
 def test_a_node_that_waits_for_others_can_be_steered() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 100 WAIT 100 ALL_NODES")
-    harness.settle()
+    harness = settled("A B\nBUNDLE b SIZE 100 WAIT 100 ALL_NODES")
     assert {one.details for one in harness.engine.node_reports()} == {
         "waits for others to be bundled with"
     }
-    harness.tell(NodesSteered(1, NodeCommand.SKIP, [0], "ann", ""))
-    harness.settle()
+    harness.happens(NodesSteered(1, NodeCommand.SKIP, [0], "ann", ""))
     assert harness.state("A") is State.DONE
     harness.wait(100)
     harness.settle()
@@ -344,8 +314,7 @@ def test_a_node_that_waits_for_others_can_be_steered() -> None:
 
 
 def test_enough_nodes_are_done_while_others_are_in_a_bundle() -> None:
-    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B\nENOUGH ALL_NODES 1")
-    harness.settle()
+    harness = settled("A B C\nBUNDLE b SIZE 100 NODES A B\nENOUGH ALL_NODES 1")
     harness.run_node("C", 5)
     harness.settle()
     assert not harness.ever(do.Exit)
@@ -356,8 +325,7 @@ def test_enough_nodes_are_done_while_others_are_in_a_bundle() -> None:
 
 
 def test_fewer_jobs_wanted_leave_bundles_alone() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES\nRETRY A 1", Throttles(jobs=3))
-    harness.bundle()
+    harness = running("A B\nBUNDLE b SIZE 100 ALL_NODES\nRETRY A 1", Throttles(jobs=3))
     harness.ends(7)
     harness.home({"A": 1})
     harness.settle()
@@ -366,16 +334,14 @@ def test_fewer_jobs_wanted_leave_bundles_alone() -> None:
 
 
 def test_nodes_with_a_shared_limit_run_alone_and_hold_up_no_bundle() -> None:
-    harness = begun("A B S\nSHARED_LIMIT tokens NODES S\nBUNDLE b SIZE 100 ALL_NODES")
-    harness.settle()
+    harness = settled("A B S\nSHARED_LIMIT tokens NODES S\nBUNDLE b SIZE 100 ALL_NODES")
     assert bundled(harness) == [["A", "B"]]
     assert harness.state("S") is State.READY  # there is no place for it
 
 
 @pytest.mark.parametrize("kind", ["QUEUED", "TOTAL"])
 def test_a_node_whose_wait_is_limited_runs_alone(kind: str) -> None:
-    harness = begun(f"{BAG}\nTIMEOUT A {kind} 60\nTIMEOUT B RUNNING 60")
-    harness.settle()
+    harness = settled(f"{BAG}\nTIMEOUT A {kind} 60\nTIMEOUT B RUNNING 60")
     assert harness.submits() == ["A"]
     harness.take("A", 8)
     harness.settle()
@@ -389,8 +355,7 @@ def test_a_node_whose_wait_is_limited_runs_alone(kind: str) -> None:
 
 def steered(harness: BundledDag, command: NodeCommand, *nodes: int, options: str = "") -> int:
     """A person asks for something; returns for how many nodes it is done."""
-    harness.tell(NodesSteered(1, command, nodes, "ann", options))
-    harness.settle()
+    harness.happens(NodesSteered(1, command, nodes, "ann", options))
     (answer,) = harness.asked(do.Steered)
     return answer.done
 
@@ -398,8 +363,7 @@ def steered(harness: BundledDag, command: NodeCommand, *nodes: int, options: str
 @pytest.mark.parametrize("runs", [False, True])
 @pytest.mark.parametrize("command", [NodeCommand.CANCEL, NodeCommand.HOLD, NodeCommand.SET])
 def test_a_node_in_a_bundle_cannot_be_told_apart(command: NodeCommand, runs: bool) -> None:
-    harness = begun()
-    harness.settle()
+    harness = settled()
     if runs:
         harness.taken(1, 7)
     options = settings_text(NodeSettings(retries=1)) if command is NodeCommand.SET else ""
@@ -410,8 +374,7 @@ def test_a_node_in_a_bundle_cannot_be_told_apart(command: NodeCommand, runs: boo
 
 def waits() -> BundledDag:
     """Nodes wait for others to be bundled with."""
-    harness = begun("A B C D\nBUNDLE b SIZE 100 WAIT 100 ALL_NODES\nCATEGORY D x\nMAXJOBS x 1")
-    harness.settle()
+    harness = settled("A B C D\nBUNDLE b SIZE 100 WAIT 100 ALL_NODES\nCATEGORY D x\nMAXJOBS x 1")
     assert not bundled(harness)
     return harness
 
@@ -446,8 +409,7 @@ def test_a_node_that_waits_for_others_gets_what_is_set() -> None:
 
 
 def test_a_node_that_has_run_in_a_bundle_can_be_run_again() -> None:
-    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B")
-    harness.settle()
+    harness = settled("A B C\nBUNDLE b SIZE 100 NODES A B")
     harness.take("C", 5)
     harness.taken(1, 7)
     harness.ends(7)
@@ -458,19 +420,16 @@ def test_a_node_that_has_run_in_a_bundle_can_be_run_again() -> None:
 
 
 def test_a_brake_that_holds_jobs_lets_bundles_run_and_makes_none() -> None:
-    harness = begun(
+    harness = settled(
         "A B C D; E; F; F -> G; F -> H\nBUNDLE b SIZE 100 NODES A B C D G H\nBRAKE b 0 HOLD\n"
     )
-    harness.settle()
     for cluster, name in enumerate("EF", 5):
         harness.take(name, cluster)
         harness.settle()
     harness.taken(1, 7)
-    harness.tell(make.terminated(5, value=1))
-    harness.settle()
+    harness.happens(make.terminated(5, value=1))
     assert [one.cluster for one in harness.asked(do.HoldJobs)] == [6]
-    harness.tell(make.terminated(6))
-    harness.settle()
+    harness.happens(make.terminated(6))
     assert not bundled(harness)
     harness.ends(7)
     harness.home(well())
@@ -478,10 +437,9 @@ def test_a_brake_that_holds_jobs_lets_bundles_run_and_makes_none() -> None:
 
 
 def test_a_node_that_is_done_or_skipped_by_its_pre_script_is_in_no_bundle() -> None:
-    harness = begun(
+    harness = settled(
         "A B C D\nBUNDLE b SIZE 100 WAIT 60 ALL_NODES\nSCRIPT PRE A p\nPRE_SKIP A 3\nDONE D"
     )
-    harness.settle()
     harness.pre_ends("A", 3)
     harness.settle()
     harness.wait(60)
@@ -491,8 +449,6 @@ def test_a_node_that_is_done_or_skipped_by_its_pre_script_is_in_no_bundle() -> N
 
 
 def test_a_task_is_never_on_hold() -> None:
-    harness = begun(f"{BAG}\nSCRIPT HOLD A h")
-    harness.bundle()
-    harness.tell(held(7, BY_A_PERSON))
-    harness.settle()
+    harness = running(f"{BAG}\nSCRIPT HOLD A h")
+    harness.happens(held(7, BY_A_PERSON))
     assert not harness.ever(do.RunScript)

@@ -27,6 +27,7 @@ from tests.features.bundle.bundled import (
     BundledDag,
     begun,
     bundled,
+    settled,
     states,
     submitted,
     unbundled,
@@ -165,8 +166,7 @@ def part(names: str) -> LogEvent:
 
 
 def chained(text: str = CHAIN, **how: Any) -> BundledDag:
-    harness = begun(text, **how)
-    harness.settle()
+    harness = settled(text, **how)
     return harness
 
 
@@ -263,22 +263,19 @@ def test_nothing_is_submitted_that_was_stopped_when_some_had_been_left_out(stop:
     (prepare,) = harness.asked(Prepare)
     left_out = harness.echo(harness.tell(*harness._answers(prepare)))
     harness.tell(stop)
-    harness.tell(*left_out)
-    harness.settle()
+    harness.happens(*left_out)
     assert not harness.ever(do.SubmitJob)
 
 
 def test_released_ones_wait_for_their_parents_elsewhere() -> None:
-    harness = begun("A D; B; A -> B\nBUNDLE b CHAINS SIZE 9 ALL_NODES", is_live=True)
-    harness.settle()
+    harness = settled("A D; B; A -> B\nBUNDLE b CHAINS SIZE 9 ALL_NODES", is_live=True)
     assert bundled(harness) == [["A", "B", "D"]]
     harness.taken(1, 7)
     harness.wait(1)
     (asked,) = harness.asked(Collect)
     assert asked.behind == 1
     harness.tell(Collected(1, "events"))
-    harness.tell(part("B"))
-    harness.settle()
+    harness.happens(part("B"))
     assert not harness.bundles.members.behind
     assert states(harness, "B", State.WAITING)
     harness.same_replay()
@@ -304,8 +301,7 @@ def test_what_a_person_sets_may_keep_a_node_apart_that_was_not() -> None:
     harness = chained("A; B; A -> B\nBUNDLE b WAIT 100 CHAINS ALL_NODES")
     for names, wanted in (("B", NodeSettings(timeout=(9, None, None))), ("AB", NodeSettings(3))):
         nodes = [harness.dag.ids[name] for name in names]
-        harness.tell(NodesSteered(1, NodeCommand.SET, nodes, "ann", settings_text(wanted)))
-        harness.settle()
+        harness.happens(NodesSteered(1, NodeCommand.SET, nodes, "ann", settings_text(wanted)))
     harness.wait(101)
     harness.settle()
     assert harness.submits() == ["A"]
@@ -320,8 +316,7 @@ def test_a_chain_keeps_one_place_of_its_category() -> None:
     harness.wait(1)
     (asked,) = harness.asked(Collect)
     harness.tell(Collected(1, "events"))
-    harness.tell(*harness.told(asked, {"A": 0})[:-1], part(""))
-    harness.settle()
+    harness.happens(*harness.told(asked, {"A": 0})[:-1], part(""))
     assert states(harness, "A", State.DONE)
     assert states(harness, "B", State.SUBMITTED)
     assert harness.engine.run.categories.free(1) == 0

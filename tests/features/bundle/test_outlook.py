@@ -18,16 +18,15 @@ from condor_pydagman.features.bundle.helper import foresee
 from condor_pydagman.graph.build import build
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.names import DagPaths
-from tests.features.bundle.bundled import begun, bundled
+from tests.features.bundle.bundled import bundled, settled
 
 SUBMIT = "executable = /bin/true\narguments = $(JOB)\nshould_transfer_files = {}\nqueue\n"
 MOST = 1000
 
 
 @pytest.fixture(autouse=True)
-def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def pool(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory with submit files, and a pool with eight slots."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(slots, "known_slots", lambda: 8)
     Path("a.sub").write_text(SUBMIT.format("NO"))
     Path("b.sub").write_text(SUBMIT.format("YES"))
@@ -178,10 +177,9 @@ def test_the_run_begins_as_was_foreseen(options: str, edges: str, is_live: bool)
     """With eight slots, as the DAG under test has."""
     Path("n.sub").write_text(SUBMIT.format("NO" if is_live else "YES"))
     names = " ".join(f"A{n}" for n in range(700))
-    harness = begun(
+    harness = settled(
         f"{names}{edges.format(all=names)}\nBUNDLE b {options} NODES {names}", is_live=is_live
     )
-    harness.settle()
     (found,) = outlook.outlook(harness.dag, MOST).lines[0].kinds
     assert found.sizes == tuple(map(len, bundled(harness)))
 
@@ -284,7 +282,6 @@ def test_a_run_with_chains_begins_as_was_foreseen(options: str, extra: str, is_l
     names += " F G M" if extra else ""
     edges = "".join(f"; A{n} -> B{n}; B{n} -> C{n}" for n in range(count))
     line = f"BUNDLE b {options} CHAINS ALL_NODES"
-    harness = begun(f"{names}{edges}{extra}\n{line}", is_live=is_live)
-    harness.settle()
+    harness = settled(f"{names}{edges}{extra}\n{line}", is_live=is_live)
     (found,) = outlook.outlook(harness.dag, MOST).lines[0].kinds
     assert [one for one in found.sizes if one > 1] == list(map(len, bundled(harness)))

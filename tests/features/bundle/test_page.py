@@ -33,10 +33,9 @@ class Page:
 
 
 @pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text(FOUR)
-    logs = BundleLogs(tmp_path)
+def page(work_directory: Path) -> Page:
+    (work_directory / "t.dag").write_text(FOUR)
+    logs = BundleLogs(work_directory)
     logs.start()
     return Page(logs)
 

@@ -30,9 +30,7 @@ def job(tmp_path: Path) -> BundleJob:
 
 
 def test_tasks_that_end_well_fail_and_die(job: BundleJob) -> None:
-    job.add("exit 0")
-    job.add("exit 3")
-    job.add("kill -SEGV $$")
+    job.add("exit 0", "exit 3", "kill -SEGV $$")
     job.run()
     assert job.outcomes() == [(0, 0), (3, 0), (-11, 11)]
 
@@ -233,8 +231,7 @@ def test_tasks_that_would_wait_for_a_long_one_are_released(job: BundleJob) -> No
     job.head.update(parallel=2, release=0.2)
     for _ in range(2):
         job.add("exec sleep 1000", timeout=0.6)
-    job.add("exit 0")
-    job.add("exit 0")
+    job.add("exit 0", "exit 0")
     job.run()
     (line,) = [line for line in job.results() if "released" in line]
     assert line["released"] == [3, 4]
@@ -313,8 +310,7 @@ def test_no_tasks(job: BundleJob) -> None:
 @pytest.mark.parametrize("how", ["KILL", "TERM"])
 def test_a_task_that_kills_the_runner(job: BundleJob, how: str) -> None:
     job.add("echo once >> first")
-    job.add(f"[ -e killed ] && exit 2; > killed; kill -{how} $PPID; exec sleep 1000")
-    job.add("exit 3")
+    job.add(f"[ -e killed ] && exit 2; > killed; kill -{how} $PPID; exec sleep 1000", "exit 3")
     job.run(-9 if how == "KILL" else 22)
     assert {*job.ended()} == {1}
     assert job.results()[-1] == {**job.results()[-1], "started": 2}
@@ -346,8 +342,7 @@ def test_a_task_that_is_killed_with_the_runner_has_no_result(job: BundleJob) -> 
     ids=["cut", "text", "others", "booleans", "foreign", "binary", "nested", "long"],
 )
 def test_results_with_nonsense(job: BundleJob, line: str) -> None:
-    job.add("echo 1 >> ran")
-    job.add("echo 2 >> ran")
+    job.add("echo 1 >> ran", "echo 2 >> ran")
     known = {"ended": 1, "run": 1, "code": 0, "signal": 0}
     text = f"{json.dumps(known)}\n{line}"
     (job.path / "results").write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -421,10 +416,8 @@ def test_a_signal_stops_the_tasks(job: BundleJob, how: signal.Signals) -> None:
     """What has ended before has a result; what is stopped has none, however it ends."""
     job.command = changed(f"m.GRACE_S = {LONG_S}")
     job.head["parallel"] = 2
-    job.add("exit 7")
-    job.add('trap "echo asked > asked; exit 0" TERM; echo runs > two; sleep 1000 & wait')
-    job.add("echo runs > three; exec sleep 1000")
-    job.add("echo > never")
+    job.add("exit 7", 'trap "echo asked > asked; exit 0" TERM; echo runs > two; sleep 1000 & wait')
+    job.add("echo runs > three; exec sleep 1000", "echo > never")
     process = job.start()
     for name in ("two", "three"):
         job.wait_for(name, process)
@@ -466,8 +459,7 @@ def test_a_signal_while_a_task_is_started_is_not_lost(job: BundleJob) -> None:
         "def spawned(*words):\n    os.kill(os.getpid(), 15); return begin(*words)\n"
         "m.spawned = spawned"
     )
-    job.add("echo $$ > pid; exec sleep 1000")
-    job.add("echo > never")
+    job.add("echo $$ > pid; exec sleep 1000", "echo > never")
     job.run(22)
     assert job.ended() == {}
     assert not job.text("never")
@@ -531,8 +523,7 @@ def test_results_that_can_not_be_written(job: BundleJob) -> None:
 
 
 def test_a_signal_while_results_can_not_be_written(job: BundleJob) -> None:
-    job.add("exit 0")
-    job.add("exit 0")
+    job.add("exit 0", "exit 0")
     job.command = changed(PATIENT)
     process = job.start(preexec_fn=limited(250))
     until(lambda: len(job.text("results")) == 250, "the limit is reached")
@@ -570,8 +561,7 @@ def test_no_process_can_be_started_for_a_while(job: BundleJob) -> None:
 
 def test_no_process_can_be_started(job: BundleJob) -> None:
     job.command = changed(SHORT.format("len(calls) > 1") + IMPATIENT)
-    job.add("exit 0")
-    job.add("exit 0")
+    job.add("exit 0", "exit 0")
     assert "no task can be started" in job.run(23)
     assert {*job.ended()} == {1}
 
@@ -633,9 +623,7 @@ def test_results_are_not_put_into_the_directory_of_another_bundle(job: BundleJob
 
 @pytest.mark.parametrize("how", ["rm", "rm results; mkfifo", "rm results; mkdir", "ln -sf tasks"])
 def test_results_that_a_task_has_replaced_are_put_back(job: BundleJob, how: str) -> None:
-    job.add("exit 1")
-    job.add(f"{how} results")
-    job.add("exit 3")
+    job.add("exit 1", f"{how} results", "exit 3")
     job.run()
     assert job.outcomes() == [(1, 0), (0, 0), (3, 0)]
     assert "handled" in job.text("results")

@@ -50,8 +50,7 @@ def test_a_task_begins_when_those_have_succeeded_that_it_runs_after(job: BundleJ
     """The first in the list that may begin does; a task reads what its predecessor has written in
     another directory."""
     (job.path / "other").mkdir()
-    job.add("echo a > other/a")
-    job.add("exit 0")
+    job.add("echo a > other/a", "exit 0")
     job.add("cat a > b", after=[1], directory=f"{job.path}/other")
     job.add("exit 0", after=[2])
     job.add("cat other/b", after=[3, 4], output="o")
@@ -102,8 +101,7 @@ def test_what_is_behind_a_failure_is_released(
 
 
 def test_nothing_is_said_of_what_is_behind_two_failures_a_second_time(job: BundleJob) -> None:
-    job.add("exit 1")
-    job.add("exit 1")
+    job.add("exit 1", "exit 1")
     job.add("exit 0", after=[1, 2])
     job.run()
     assert released(job) == [[3]]
@@ -191,8 +189,7 @@ def test_what_runs_after_a_long_task_is_not_released_with_the_others(job: Bundle
 def test_nothing_is_released_if_all_wait_for_what_runs(job: BundleJob) -> None:
     job.head.update(parallel=2, release=0.01)
     job.command = counting(20)
-    job.add("sleep 0.2")
-    job.add("sleep 0.2")
+    job.add("sleep 0.2", "sleep 0.2")
     job.add("exit 0", after=[1])
     job.add("exit 0", after=[1, 2])
     job.run()
@@ -217,8 +214,7 @@ def test_what_runs_after_a_very_long_task_is_released(job: BundleJob) -> None:
 def test_each_of_two_chains_is_released_by_its_own_task(job: BundleJob) -> None:
     """The first goes on, as nothing of it takes long."""
     job.head.update(parallel=2, chain=2.0)
-    job.add("exit 0")
-    job.add(f"{RELEASED} echo > over")
+    job.add("exit 0", f"{RELEASED} echo > over")
     job.add("exit 0", after=[1])
     job.add("exit 0", after=[2])
     job.add("exit 0", after=[3, 4])

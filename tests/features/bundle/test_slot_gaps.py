@@ -9,7 +9,7 @@ from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.features.bundle.slot_gaps import LONGEST_S, SlotGaps
 from condor_pydagman.vocabulary import EventKind
 from tests import make
-from tests.features.bundle.bundled import begun, bundle_submit
+from tests.features.bundle.bundled import bundle_submit, settled
 
 
 def learned(gaps: SlotGaps, *, worked_s: float = 5.0) -> Learned:
@@ -79,8 +79,7 @@ def test_one_job_that_costs_little_decides_nothing() -> None:
 
 
 def test_it_is_seen_by_the_events_of_bundles() -> None:
-    harness = begun("A B C D E F\nBUNDLE b SIZE 2 ALL_NODES")
-    harness.settle()
+    harness = settled("A B C D E F\nBUNDLE b SIZE 2 ALL_NODES")
     gaps = harness.bundles.jobs.gaps
     harness.taken(1, 7)
     harness.answered(2, 8)

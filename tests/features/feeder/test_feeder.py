@@ -242,8 +242,7 @@ def test_a_rescue_dag_goes_on_where_the_last_run_was(last: bool) -> None:
     dag.flags[0] |= 2
     GrowthOfDag.put(dag).pieces.append(GrownPiece(1, "d1", "", 1, Feeding(4, last)))
     FeederOfDag.put(dag).feeder = feeder()
-    it = Growing(dag)
-    it.begin()
+    it = Growing(dag).begin()
     asked = [one.number for one in it.asked if isinstance(one, RunFeeder)]
     assert asked == ([] if last else [5])
 
@@ -262,8 +261,7 @@ def test_the_provisioner_comes_first() -> None:
     dag = make.dag("P; A")
     dag.kinds[0] = 3
     FeederOfDag.put(dag).feeder = feeder(below=3)
-    engine = Growing(dag)
-    engine.begin()
+    engine = Growing(dag).begin()
     assert not [one for one in engine.asked if isinstance(one, RunFeeder)]
 
 

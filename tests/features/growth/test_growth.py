@@ -53,8 +53,7 @@ def submits(actions: Iterable[do.Action], dag: Dag) -> list[str]:
 
 
 def test_a_node_that_ends_well_adds_a_piece_before_its_children_start() -> None:
-    it = growing("A -> B")
-    it.begin()
+    it = growing("A -> B").begin()
     it.run("A")
     assert it.state("A") == "GROWING"
     assert [one for one in it.asked if isinstance(one, ReadPiece)] == [ReadPiece(0)]
@@ -69,8 +68,7 @@ def test_a_node_that_ends_well_adds_a_piece_before_its_children_start() -> None:
 
 
 def test_nothing_starts_while_a_piece_is_on_its_way_into_the_log() -> None:
-    it = growing("A -> B; C -> D")
-    it.begin()
+    it = growing("A -> B; C -> D").begin()
     it.run("A")
     piece = piece_of(it.dag, "JOB X x\nPARENT X CHILD D\n", "A", "B")
     it.pieces["d1"] = piece
@@ -85,8 +83,7 @@ def test_nothing_starts_while_a_piece_is_on_its_way_into_the_log() -> None:
 
 
 def test_a_record_that_is_not_read_back_is_written_again() -> None:
-    it = growing("A -> B")
-    it.begin()
+    it = growing("A -> B").begin()
     it.run("A")
     piece = piece_of(it.dag, "JOB X x\n", "A", "B")
     it.pieces["d1"] = piece
@@ -105,8 +102,7 @@ def test_a_record_that_is_not_read_back_is_written_again() -> None:
 def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
     dag = make.dag("A -> B\nRETRY A 1")
     GrowthOfDag.put(dag).extensions[0] = Extend(0, "", "p")
-    it = Growing(dag)
-    it.begin()
+    it = Growing(dag).begin()
     for attempt in range(2):
         it.run("A")
         it.feed(PieceRefused(0, "ERROR: p:1 is wrong\n  at length"))
@@ -119,8 +115,7 @@ def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
 
 
 def test_a_node_whose_piece_is_refused_has_published_nothing() -> None:
-    it = growing("A -> B\nPUBLISH A ATTRIBUTES n")
-    it.begin()
+    it = growing("A -> B\nPUBLISH A ATTRIBUTES n").begin()
     it.run("A")
     end = int(EventKind.JOB_TERMINATED)
     it.feed(inputs.LogEvent(EventKind.JOB_AD_INFORMATION, 1, 0, 0, value=end, text="n=2"))
@@ -133,8 +128,7 @@ def test_a_node_whose_piece_is_refused_has_published_nothing() -> None:
 
 
 def test_a_piece_that_fits_no_more_when_it_comes_is_refused() -> None:
-    it = growing("A -> B; C")
-    it.begin()
+    it = growing("A -> B; C").begin()
     it.run("A")
     piece = piece_of(it.dag, "JOB X x\nPARENT X CHILD C\n", "A", "B")
     it.feed(PieceRead(0, piece))
@@ -143,8 +137,7 @@ def test_a_piece_that_fits_no_more_when_it_comes_is_refused() -> None:
 
 
 def test_a_dag_that_grows_too_large_is_refused() -> None:
-    it = growing("A -> B", max_grown_nodes=3)
-    it.begin()
+    it = growing("A -> B", max_grown_nodes=3).begin()
     it.run("A")
     it.feed(PieceRead(0, piece_of(it.dag, "JOB X x\nJOB Y x\n", "A", "B")))
     (record,) = it.records("GROWTH_FAILED")
@@ -152,8 +145,7 @@ def test_a_dag_that_grows_too_large_is_refused() -> None:
 
 
 def test_a_person_adds_a_piece() -> None:
-    it = Growing(make.dag("A -> B"))
-    it.begin()
+    it = Growing(make.dag("A -> B")).begin()
     piece = piece_of(it.dag, "JOB X x\nPARENT A CHILD X\nPARENT X CHILD B\nJOB Y x\n")
     it.pieces["d1"] = piece
     it.feed(PieceOffered(7, piece, "jane"))
@@ -165,8 +157,7 @@ def test_a_person_adds_a_piece() -> None:
 
 
 def test_new_nodes_behind_a_failed_one_are_futile() -> None:
-    it = Growing(make.dag("A -> B; C"))
-    it.begin()
+    it = Growing(make.dag("A -> B; C")).begin()
     it.run("A", 1)
     text = "JOB X x\nJOB Y x\nJOB Z x\nPARENT A CHILD X\nPARENT B CHILD Y\nWEAK PARENT A CHILD Z\n"
     piece = piece_of(it.dag, text)
@@ -178,16 +169,14 @@ def test_new_nodes_behind_a_failed_one_are_futile() -> None:
 
 
 def test_nodes_that_are_done_in_a_piece() -> None:
-    it = growing("A -> B")
-    it.begin()
+    it = growing("A -> B").begin()
     it.run("A")
     it.take(piece_of(it.dag, "JOB X x DONE\nJOB Y x\nPARENT X CHILD Y\n", "A", "B"))
     assert (it.state("X"), it.state("Y")) == ("DONE", "SUBMITTING")
 
 
 def test_many_new_nodes_are_started_some_at_a_time() -> None:
-    it = growing("A -> B")
-    it.begin()
+    it = growing("A -> B").begin()
     it.run("A")
     text = "".join(f"JOB N{number} x\n" for number in range(5000))
     it.take(piece_of(it.dag, text, "A"))
@@ -200,8 +189,7 @@ def test_many_new_nodes_are_started_some_at_a_time() -> None:
 
 
 def test_a_replay_grows_as_the_run_has() -> None:
-    it = growing("A -> B")
-    it.begin()
+    it = growing("A -> B").begin()
     it.run("A")
     record = it.take(piece_of(it.dag, "JOB X x\n", "A", "B"))
     it.run("X")
@@ -241,8 +229,7 @@ def test_a_node_in_retry_waits_for_its_new_parent_after_a_restart() -> None:
 
 
 def test_a_replay_without_the_piece_leaves_all_as_it_is() -> None:
-    it = growing("A -> B")
-    it.begin(recovering=True)
+    it = growing("A -> B").begin(recovering=True)
     it.run("A")
     it.read_back(do.AppendJournalRecord("GROWN", 0, 0, 1, text="d9"))
     assert it.asked[-1] == do.Exit(1, keep_lock=True, concluded=False)
@@ -253,16 +240,14 @@ def test_a_node_whose_piece_is_in_force_adds_it_once() -> None:
     dag = make.dag("A -> B")
     GrowthOfDag.put(dag).extensions[0] = Extend(0, "", "p")
     GrowthOfDag.put(dag).pieces.append(GrownPiece(1, "d", "A"))
-    it = Growing(dag)
-    it.begin()
+    it = Growing(dag).begin()
     it.run("A")
     assert it.state("A") == "DONE"
 
 
 @pytest.mark.parametrize("state", ["GROWING", "DONE"])
 def test_a_dag_that_ends_reads_no_piece(state: str) -> None:
-    it = growing("A -> B; C", node="A")
-    it.begin()
+    it = growing("A -> B; C", node="A").begin()
     if state == "GROWING":
         it.run("A")
     it.feed(inputs.DagRemoved())
@@ -275,8 +260,7 @@ def test_a_person_adds_to_a_dag_without_nodes() -> None:
     dag = Dag(["t.dag"])
     dag.finish()
     FeederOfDag.put(dag).feeder = Feeder(0, 1, 0, 60, 0, "feed")
-    it = Growing(dag)
-    it.begin()
+    it = Growing(dag).begin()
     piece = piece_of(it.dag, "JOB X x\n")
     it.pieces["d1"] = piece
     it.feed(PieceOffered(7, piece, "ann"))

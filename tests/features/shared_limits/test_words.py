@@ -31,8 +31,7 @@ def test_shared_limits_while_the_dag_runs(tmp_path: Path) -> None:
         dag = watched(logs, outside=OutsideFacts({"shared_limits": limits}))
         assert [(one["name"], one["waiting"]) for one in in_use(dag.look())] == [("Tape", 4)]
         logs.submit("S", 8)
-        inner = DagLogs(tmp_path, "inner.dag")
-        inner.start()
+        DagLogs(tmp_path, "inner.dag").start()
         assert not in_use(dag.look().subdags[0]), "it keeps to none"
     logs.end(0)
     (tmp_path / "t.dag.lock").unlink()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from condor_pydagman.engine import actions as do
 from condor_pydagman.features.sites.choice import Offer, Room, choose
 from condor_pydagman.features.sites.messages import MatchSites, SiteClaim, SitesMatched
@@ -67,6 +69,10 @@ class Matched(make.EngineHarness):
         self.same_as_replayed()
         return self.last
 
+    def happens(self, *what: Any) -> list[do.Action]:
+        self.tell(*what)
+        return self.back()
+
     def same_as_replayed(self) -> None:
         """A DAGMan that reads the log of this one comes to the same."""
         self.same_replay()
@@ -103,4 +109,11 @@ def matched(of: Dag | str, rooms: str = "s:9") -> Matched:
     harness.fits = {}
     harness.claims = {}
     harness.begin()
+    return harness
+
+
+def placed(of: Dag | str, rooms: str = "s:1 t:1") -> Matched:
+    """The same, and its groups have got their sites: the first at site s."""
+    harness = matched(of, rooms)
+    harness.answer()
     return harness

@@ -17,7 +17,7 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import EventKind, JournalRecord, ScriptKind
 from tests import make
-from tests.features.sites.matched import Matched, matched
+from tests.features.sites.matched import Matched, matched, placed
 
 FIRST_FAILURE = "SITE_POLICY g FAILURES 1"
 UNIT = "A -> B -> C"
@@ -25,8 +25,7 @@ UNIT = "A -> B -> C"
 
 def unit(policy: str = FIRST_FAILURE, rooms: str = "s:1 t:1", commands: str = "") -> Matched:
     """A group of three that is matched to site s."""
-    harness = matched(f"{UNIT}\nSITE_GROUP g NODES A B C\n{policy}\n{commands}", rooms)
-    harness.answer()
+    harness = placed(f"{UNIT}\nSITE_GROUP g NODES A B C\n{policy}\n{commands}", rooms)
     assert harness.groups() == "g=MATCHED@s"
     return harness
 
@@ -49,12 +48,10 @@ def test_all_its_nodes_start_over_at_another_site() -> None:
 
 
 def test_its_jobs_are_removed_first() -> None:
-    harness = matched("A; B; C\nSITE_GROUP g NODES A B C\nSITE_POLICY g FAILURES 1", "s:1 t:1")
-    harness.answer()
+    harness = placed("A; B; C\nSITE_GROUP g NODES A B C\nSITE_POLICY g FAILURES 1")
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(make.terminated(1, value=3))
-    harness.back()
+    harness.happens(make.terminated(1, value=3))
     assert harness.groups() == "g=LEAVING@s"
     (removal,) = harness.asked(do.RemoveJobs)
     assert removal.cluster == 2
@@ -64,25 +61,19 @@ def test_its_jobs_are_removed_first() -> None:
     assert harness.state("C") is not State.WAITING  # it is being submitted
     harness.take("C", 3)
     assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [3]
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 3))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 3))
     assert harness.groups() == "g=WAITING"
 
 
 def test_a_script_that_runs_goes_on_to_its_end() -> None:
-    harness = matched(
-        """
-            A; B
-            SCRIPT PRE B x
-            SITE_GROUP g NODES A B
-            SITE_POLICY g FAILURES 1
-        """,
-        "s:1 t:1",
-    )
-    harness.answer()
+    harness = placed("""
+        A; B
+        SCRIPT PRE B x
+        SITE_GROUP g NODES A B
+        SITE_POLICY g FAILURES 1
+    """)
     harness.take("A", 1)
-    harness.tell(make.terminated(1, value=3))
-    harness.back()
+    harness.happens(make.terminated(1, value=3))
     assert harness.groups() == "g=LEAVING@s"
     harness.pre_ends("B")
     harness.back()
@@ -91,27 +82,21 @@ def test_a_script_that_runs_goes_on_to_its_end() -> None:
 
 
 def test_no_retries_while_it_leaves() -> None:
-    harness = matched(
-        """
-            A; B
-            RETRY ALL_NODES 5
-            SITE_GROUP g NODES A B
-            SITE_POLICY g FAILURES 2
-        """,
-        "s:1 t:1",
-    )
-    harness.answer()
+    harness = placed("""
+        A; B
+        RETRY ALL_NODES 5
+        SITE_GROUP g NODES A B
+        SITE_POLICY g FAILURES 2
+    """)
     harness.take("B", 1)
     harness.take("A", 2)
     harness.tell(make.terminated(2, value=1))
     harness.take("A", 3)
-    harness.tell(make.terminated(3, value=1))
-    harness.back()
+    harness.happens(make.terminated(3, value=1))
     assert harness.groups() == "g=LEAVING@s"
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
     harness.take("A", 4)  # it was being submitted
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 4))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 4))
     assert harness.groups() == "g=WAITING"
     harness.answer()
     harness.take("A", 5)
@@ -130,8 +115,7 @@ def test_a_clean_up_node_runs_at_the_old_site() -> None:
     assert harness.submits() == ["C"]
     assert harness.asked(do.SubmitNode)[0].site == "s"
     harness.take("C", 2)
-    harness.tell(make.terminated(2))
-    harness.back()
+    harness.happens(make.terminated(2))
     assert harness.groups() == "g=WAITING"
     assert harness.states() == "A=WAITING B=WAITING C=WAITING"
     harness.answer()
@@ -142,16 +126,12 @@ def test_a_clean_up_node_runs_at_the_old_site() -> None:
 
 @pytest.mark.parametrize("value", [0, 1])
 def test_what_depends_on_the_clean_up_node_waits_for_its_turn(value: int) -> None:
-    harness = matched(
-        """
-            A -> B -> C -> D
-            SITE_GROUP g NODES A B C
-            SITE_POLICY g CLEAN_UP C 100
-            SITE_POLICY g FAILURES 1
-        """,
-        "s:1 t:1",
-    )
-    harness.answer()
+    harness = placed("""
+        A -> B -> C -> D
+        SITE_GROUP g NODES A B C
+        SITE_POLICY g CLEAN_UP C 100
+        SITE_POLICY g FAILURES 1
+    """)
     harness.run_node("A", 1, value=1)
     harness.back()
     harness.run_node("C", 2, value=value)
@@ -169,14 +149,13 @@ def test_a_clean_up_has_so_much_time() -> None:
     assert harness.engine.next_deadline() == harness.now + 100
     harness.wait(100)
     assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [2]
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 2))
     assert harness.groups() == "g=WAITING"
 
 
 def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
     """The end of the first finds the node of the second futile again."""
-    harness = matched(
+    harness = placed(
         """
             X -> C; X -> D; A; B; Y
             SITE_GROUP g NODES A C
@@ -187,7 +166,6 @@ def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
         """,
         "s:2",
     )
-    harness.answer()
     harness.run_node("X", 1, value=1)
     harness.take("A", 2)
     harness.take("B", 3)
@@ -215,8 +193,7 @@ def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
     harness.back()
     harness.take("C", 2)
     harness.wait(100)
-    harness.tell(make.terminated(2, value=1))
-    harness.back()
+    harness.happens(make.terminated(2, value=1))
     harness.answer()
     harness.run_node("A", 11)
     harness.run_node("B", 12)
@@ -228,7 +205,7 @@ def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
 
 def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one_leaves() -> None:
     """All of its nodes have ended, the last one by the failure because of which it leaves."""
-    harness = matched(
+    harness = placed(
         """
             A; B
             SITE_GROUP g NODES A
@@ -237,7 +214,6 @@ def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one
         """,
         "s:2 t:2",
     )
-    harness.answer()
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(make.terminated(1, value=1))
@@ -250,34 +226,30 @@ def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one
 
 def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
     """A replay numbers the child's next run as the live run did, which had dropped it."""
-    harness = matched("""
+    harness = placed("""
         A -> B; C
         SCRIPT PRE B x
         SITE_GROUP g NODES B C
         SITE_POLICY g FAILURES 1
     """)
-    harness.answer()
     run = harness.engine.run
     harness.take("C", 1)
     harness.run_node("A", 2)
     harness.tell(inputs.Halt())
-    harness.tell(inputs.ScriptEnded(run.dag.ids["B"], ScriptKind.PRE, 0))
-    harness.back()
+    harness.happens(inputs.ScriptEnded(run.dag.ids["B"], ScriptKind.PRE, 0))
     assert State(run.nodes.states[run.dag.ids["B"]]) == State.READY
     for number, (command, node) in enumerate((("REMATCH", "B"), ("RERUN", "A"))):
         ids, options = [run.dag.ids[node]], "1" if command == "REMATCH" else ""
         harness.tell(NodesSteered(number, NodeCommand[command], ids, "ann", options, True))
         harness.read_back()
-    harness.tell(make.terminated(1, value=-9))
-    harness.back()
+    harness.happens(make.terminated(1, value=-9))
     assert run.nodes.retries[run.dag.ids["B"]] == 1
 
 
 def test_a_clean_up_that_never_began() -> None:
     harness = unit(CLEAN)
     harness.run_node("A", 1, value=1)
-    harness.tell(inputs.Halt())
-    harness.back()
+    harness.happens(inputs.Halt())
     assert harness.groups() == "g=LEAVING@s" or harness.groups() == "g=MATCHED@s"
 
 
@@ -350,8 +322,7 @@ def test_what_others_have_used_stays_used() -> None:
     harness.run_node("A", 1)
     harness.take("B", 2)
     harness.take("D", 3)
-    harness.tell(make.terminated(2, value=1))
-    harness.back()
+    harness.happens(make.terminated(2, value=1))
     assert harness.groups() == "g=WAITING"
     harness.tell(make.terminated(3))
     assert harness.state("D") is State.DONE
@@ -389,28 +360,22 @@ def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
         SITE_POLICY g FAILURES 1
     """)
     of.flags[0] |= USER_DONE
-    harness = matched(of, "s:1 t:1")
-    harness.answer()
+    harness = placed(of)
     harness.run_node("B", 1, value=1)
     harness.back()
     assert harness.states() == "A=DONE B=WAITING"
 
 
 def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
-    harness = matched(
-        """
-            A; B
-            SITE_GROUP g NODES A B
-            SITE_POLICY g FAILURES 1
-            SITE_POLICY g REMOVAL 300
-        """,
-        "s:1 t:1",
-    )
-    harness.answer()
+    harness = placed("""
+        A; B
+        SITE_GROUP g NODES A B
+        SITE_POLICY g FAILURES 1
+        SITE_POLICY g REMOVAL 300
+    """)
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(make.terminated(1, value=3))
-    harness.back()
+    harness.happens(make.terminated(1, value=3))
     (removal,) = harness.asked(do.RemoveJobs)
     assert not removal.force
     harness.wait(299)
@@ -422,25 +387,22 @@ def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
     assert harness.said("site s has not confirmed for 300 s")
     harness.wait(FORCE_AGAIN_S)
     assert [one.force for one in harness.asked(do.RemoveJobs)] == [True]
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 2))
     assert harness.groups() == "g=WAITING"
     assert not harness.sites.force_at
 
 
 def test_a_script_that_runs_when_all_jobs_are_removed_is_waited_for() -> None:
-    harness = matched("""
+    harness = placed("""
         A; B
         SCRIPT POST B x
         SITE_GROUP g NODES A B
         SITE_POLICY g FAILURES 1
         SITE_POLICY g REMOVAL 300
     """)
-    harness.answer()
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(make.terminated(1, value=3))
-    harness.back()
+    harness.happens(make.terminated(1, value=3))
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
     harness.wait(300)
     assert harness.states() == "A=FAILED B=POST_RUN"
@@ -458,8 +420,7 @@ def test_the_job_of_a_clean_up_at_a_dead_site_is_removed_by_force() -> None:
     assert not removal.force
     harness.wait(300)
     assert [one.force for one in harness.asked(do.RemoveJobs)] == [True]
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 2))
     assert harness.groups() == "g=WAITING"
 
 
@@ -514,8 +475,7 @@ def test_a_restart_does_not_set_the_clock_back() -> None:
 
 
 def test_a_job_whose_submission_the_log_has_lost_is_idle() -> None:
-    harness = matched("A\nSITE_GROUP g NODES A\nSITE_POLICY g IDLE 60", "s:1")
-    harness.answer()
+    harness = placed("A\nSITE_GROUP g NODES A\nSITE_POLICY g IDLE 60", "s:1")
     later = harness.restart()
     later.tell(inputs.QueueListed((inputs.QueuedJob(1, 0, "A", 0),)))
     later.read_back()
@@ -596,16 +556,14 @@ PAIR = "A -> B; X"
 
 def pair(commands: str = "") -> Matched:
     """A group of two at site s, and a node that is in none."""
-    harness = matched(f"{PAIR}\nSITE_GROUP g NODES A B\n{commands}", "s:1 t:1")
-    harness.answer()
+    harness = placed(f"{PAIR}\nSITE_GROUP g NODES A B\n{commands}")
     assert harness.groups() == "g=MATCHED@s"
     return harness
 
 
 def ask(harness: Matched, name: str = "A") -> do.Steered:
     node = harness.dag.ids[name]
-    harness.tell(NodesSteered(1, NodeCommand.REMATCH, [node], "ann", "", True))
-    harness.back()
+    harness.happens(NodesSteered(1, NodeCommand.REMATCH, [node], "ann", "", True))
     (answer,) = harness.asked(do.Steered)
     return answer
 
@@ -623,8 +581,7 @@ def test_its_jobs_are_removed_and_it_is_matched_elsewhere() -> None:
     assert harness.groups() == "g=LEAVING@s"
     (removal,) = harness.asked(do.RemoveJobs)
     assert (removal.cluster, "leaves site s" in removal.reason) == (1, True)
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 1))
     harness.answer()
     assert harness.groups() == "g=MATCHED@t"
     assert harness.submits()[-1] == "A"
@@ -643,8 +600,7 @@ def test_why_it_is_refused() -> None:
     harness.take("A", 1)
     ask(harness)
     assert refusal(harness) == "its group g is leaving its site already"
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 1))
     assert refusal(harness) == "its group g waits for a site"
 
 
@@ -682,8 +638,7 @@ def test_a_group_whose_site_is_gone_waits_no_longer_than_its_policy_says() -> No
         harness.tell(SitesMatched((), ["t"]))
     harness.wait(60)
     assert taken_back_for(harness) == "its site has had no ad for 120 s"
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
-    harness.back()
+    harness.happens(make.of_job(EventKind.JOB_ABORTED, 1))
     harness.tell(SitesMatched((), ["t"], [(0, "t does not meet the requirements")]))
     harness.wait(99)
     harness.back()
@@ -698,7 +653,7 @@ def test_notes_of_its_placements_are_forgotten_first() -> None:
     """Before the log has it that the group has left, or has cleaned up: a crash between the two
     forgets them once more."""
     text = "DATA A a.dap\nJOB B b\nDATA C c.dap\nPARENT A CHILD B\nPARENT B CHILD C\n"
-    harness = matched(
+    harness = placed(
         build(
             ["t.dag"],
             lambda _path: f"{text}SITE_GROUP g NODES A B C\n{CLEAN}\n",
@@ -706,16 +661,13 @@ def test_notes_of_its_placements_are_forgotten_first() -> None:
         ),
         "s:1 t:1",
     )
-    harness.answer()
     harness.take("A", 1)
-    harness.tell(make.terminated(1, value=1))
-    harness.back()
+    harness.happens(make.terminated(1, value=1))
     assert harness.groups() == "g=CLEANING@s"
     assert _forgets_before(harness.all, "SITE_LEFT") == (0, 2)
     assert not any(isinstance(one, do.ForgetPlacements) for one in harness.restart().all)
     harness.take("C", 2)
-    harness.tell(make.terminated(2))
-    harness.back()
+    harness.happens(make.terminated(2))
     assert _forgets_before(harness.all, "SITE_CLEANED") == (0, 2)
 
 

@@ -26,7 +26,7 @@ from condor_pydagman.features.sites.states import (
 )
 from tests import make
 from tests.features.growth.test_growth import growing, piece_of
-from tests.features.sites.matched import matched
+from tests.features.sites.matched import matched, placed
 
 UNIT = "A -> B -> C"
 
@@ -80,7 +80,7 @@ def test_nodes_in_no_group_do_not_wait() -> None:
 
 
 def test_groups_wait_their_turn_for_room() -> None:
-    harness = matched(
+    harness = placed(
         """
             A; B; C
             SITE_GROUP a NODES A
@@ -89,7 +89,6 @@ def test_groups_wait_their_turn_for_room() -> None:
         """,
         "s:2",
     )
-    harness.answer()
     assert harness.groups() == "a=MATCHED@s b=MATCHED@s c=WAITING"
     assert harness.said("No site yet for group c: all sites are full")
     harness.take("A", 1)
@@ -100,8 +99,7 @@ def test_groups_wait_their_turn_for_room() -> None:
 
 
 def test_the_collector_is_asked_at_intervals_while_groups_wait() -> None:
-    harness = matched("A\nSITE_GROUP g NODES A", "")
-    harness.answer()
+    harness = placed("A\nSITE_GROUP g NODES A", "")
     assert harness.engine.next_deadline() == harness.now + 60
     harness.wait(59)
     assert not harness.asked(MatchSites)
@@ -117,14 +115,12 @@ def test_the_collector_is_asked_at_intervals_while_groups_wait() -> None:
 
 
 def test_nothing_is_asked_for_when_nothing_waits() -> None:
-    harness = matched("A -> B\nSITE_GROUP g NODES A B")
-    harness.answer()
+    harness = placed("A -> B\nSITE_GROUP g NODES A B", "s:9")
     assert harness.engine.next_deadline() is None
 
 
 def test_a_restart_keeps_sites_and_asks_for_those_that_have_none() -> None:
-    harness = matched("A; B\nSITE_GROUP a NODES A\nSITE_GROUP b NODES B", "s:1")
-    harness.answer()
+    harness = placed("A; B\nSITE_GROUP a NODES A\nSITE_GROUP b NODES B", "s:1")
     other = harness.restart()
     (request,) = other.ever(MatchSites)
     assert request.claims == ((0, "s"),)
@@ -141,8 +137,7 @@ def test_a_restart_between_claim_and_record_asks_again() -> None:
 
 
 def test_the_dag_does_not_end_while_a_group_waits() -> None:
-    harness = matched("A; B\nSITE_GROUP a NODES A", "")
-    harness.answer()
+    harness = placed("A; B\nSITE_GROUP a NODES A", "")
     harness.run_node("B", 1)
     assert not harness.ever(do.Exit)
 
@@ -245,8 +240,7 @@ def test_a_group_waits_no_longer_than_its_policy_says() -> None:
 
 
 def test_a_group_whose_last_node_adds_to_the_dag_gives_its_site_up() -> None:
-    it = growing("A\nSITE_GROUP g NODES A")
-    it.begin()
+    it = growing("A\nSITE_GROUP g NODES A").begin()
     it.feed(SitesMatched([SiteClaim(0, "s", "x")], ["s"]))
     it.read_back(it.records("SITE_MATCHED")[-1])
     it.run("A")
@@ -257,8 +251,7 @@ def test_a_group_whose_last_node_adds_to_the_dag_gives_its_site_up() -> None:
 
 
 def test_groups_of_which_nodes_are_done_keep_their_sites_in_a_rescue_dag() -> None:
-    harness = matched(UNIT + "; D\nSITE_GROUP g NODES A B C\nSITE_GROUP h NODES D")
-    harness.answer()
+    harness = placed(UNIT + "; D\nSITE_GROUP g NODES A B C\nSITE_GROUP h NODES D", "s:9")
     assert harness.engine.rescue_lines() == ()
     harness.run_node("A", 1)
     assert harness.engine.rescue_lines() == ("SITE_MATCHED g s 1",)

@@ -129,8 +129,7 @@ def test_it_is_removed_as_soon_as_the_log_shows_it() -> None:
 def test_one_whose_submission_comes_to_nothing_fails() -> None:
     harness = steered("A -> B; C")
     harness.ask(C.CANCEL, "A")
-    harness.tell(inputs.SubmitFailed(0, "no", permanent=False))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no", permanent=False))
     assert harness.state("A") is State.FAILED
     assert "A=FAILED B=FUTILE" in harness.replayed()
 
@@ -214,11 +213,9 @@ def test_the_dag_does_not_end_while_a_command_is_on_its_way() -> None:
 
 def test_a_request_in_parts_is_answered_once() -> None:
     harness = steered("A B C")
-    harness.tell(NodesSteered(5, C.SKIP, [1], "ann", last=False))
-    harness.read_back()
+    harness.happens(NodesSteered(5, C.SKIP, [1], "ann", last=False))
     assert not harness.ever(do.Steered)
-    harness.tell(NodesSteered(5, C.SKIP, [2, 0], "ann"))
-    harness.read_back()
+    harness.happens(NodesSteered(5, C.SKIP, [2, 0], "ann"))
     (answer,) = harness.ever(do.Steered)
     assert (answer.done, [node for node, _ in answer.refused]) == (2, [0])
 
@@ -226,8 +223,7 @@ def test_a_request_in_parts_is_answered_once() -> None:
 def test_the_same_twice_before_the_first_is_in_force() -> None:
     harness = steered("A -> B; C")
     harness.take("C", 1)
-    harness.tell(NodesSteered(1, C.SKIP, [1], "ann"), NodesSteered(2, C.CANCEL, [1], "bob"))
-    harness.read_back()
+    harness.happens(NodesSteered(1, C.SKIP, [1], "ann"), NodesSteered(2, C.CANCEL, [1], "bob"))
     first, second = harness.ever(do.Steered)
     assert (first.done, second.done) == (1, 0)
     assert second.refused == ((1, "it is done"),)

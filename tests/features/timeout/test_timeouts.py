@@ -341,15 +341,13 @@ def test_events_from_a_clock_that_is_behind() -> None:
 
 
 def test_no_clocks_for_a_noop() -> None:
-    made = make.dag("JOB A n.sub NOOP\nTIMEOUT A QUEUED 1 RUNNING 1 TOTAL 1")
-    harness = make.EngineHarness(made, QUIET).begin()
+    harness = make.harness_of("JOB A n.sub NOOP\nTIMEOUT A QUEUED 1 RUNNING 1 TOTAL 1", QUIET)
     harness.wait(10.0)
     assert not records(harness)
 
 
 def test_a_service_node_has_clocks_too() -> None:
-    made = make.dag("A\nSERVICE S n.sub\nTIMEOUT S RUNNING 60")
-    harness = make.EngineHarness(made, QUIET).begin()
+    harness = make.harness_of("A\nSERVICE S n.sub\nTIMEOUT S RUNNING 60", QUIET)
     harness.take("S", 5)
     harness.take("A", 6)
     tell(harness, EventKind.EXECUTE)
@@ -415,8 +413,7 @@ def test_a_job_that_was_submitted_on_hold_waits_for_a_person_as_long_as_it_takes
 
 
 def test_live_they_count_from_now_whatever_the_clock_of_the_log_says() -> None:
-    made = make.dag("A\nTIMEOUT A QUEUED 60")
-    harness = make.EngineHarness(made, QUIET).begin()
+    harness = make.harness_of("A\nTIMEOUT A QUEUED 60", QUIET)
     harness.tell(make.submit("A", 5)._replace(time=harness.now - 500.0))
     assert harness.engine.next_deadline() == harness.now + 60.0
 
@@ -537,8 +534,7 @@ def test_an_adopted_job_has_clocks(timeout: Timeout, text: str, restarted: bool)
     harness = begun_with_timeout(timeout)
     harness.tell(LOST)
     harness.wait(1.0)
-    harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
-    harness.read_back()
+    harness.happens(QueueListed([QueuedJob(5, 0, "A", 0)]))
     begun = harness.now
     if restarted:
         harness.now += 30  # nobody runs
@@ -555,8 +551,7 @@ def test_its_submit_event_that_comes_after_all_does_not_set_them_back() -> None:
     harness = begun_with_timeout("QUEUED 60 TOTAL 60")
     harness.tell(LOST)
     harness.wait(1.0)
-    harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
-    harness.read_back()
+    harness.happens(QueueListed([QueuedJob(5, 0, "A", 0)]))
     harness.now += 30
     harness.tell(make.submit("A", 5))
     harness.wait(29.0)

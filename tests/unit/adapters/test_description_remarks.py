@@ -42,12 +42,9 @@ def test_of_a_nodes_description() -> None:
         ("APPEND", "arguments = $(var1)\n", False),
     ],
 )
-def test_of_a_variable_of_vars(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, body: str, warned: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "lines").write_text("if defined var1\nendif\n")
-    written = "executable = /bin/true\n" + body.format(here=tmp_path)
+def test_of_a_variable_of_vars(work_directory: Path, line: str, body: str, warned: bool) -> None:
+    (work_directory / "lines").write_text("if defined var1\nendif\n")
+    written = "executable = /bin/true\n" + body.format(here=work_directory)
     dag = make.dag(f'A\nVARS A {line} var1="true"')
     text = describe(dag, 0, split(written), Workflow(7, "/log", Config()))
     found = remarks_of(htcondor2.Submit(text), text, written=written, name="a.sub")

@@ -253,9 +253,8 @@ def test_rescue_numbers(tmp_path: Path) -> None:
     assert files.rescue_numbers(DagPaths(paths.primary, multi=True)) == [6]
 
 
-def test_rescue_numbers_in_this_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    _touch(tmp_path, "a+b.dag.rescue001")
+def test_rescue_numbers_in_this_directory(work_directory: Path) -> None:
+    _touch(work_directory, "a+b.dag.rescue001")
     assert files.rescue_numbers(DagPaths("a+b.dag")) == [1]
     assert files.rescue_numbers(DagPaths("nosuch/a+b.dag")) == []
 

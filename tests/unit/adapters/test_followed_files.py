@@ -26,12 +26,6 @@ OTHER = (12345, 12345)
 JOBS = "condor_pydagman.lint.described_jobs:number_of_jobs"
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def followed(text: str) -> Followed:
     return Followed(text, owner_of("."))
 
@@ -40,10 +34,10 @@ def number(text: str) -> int:
     return int(read(JOBS, followed(f"executable = /bin/true\n{text}\n"), shape=int))
 
 
-def test_files_and_files_in_files(here: Path) -> None:
-    (here / "one").write_text("x = 1\ninclude : two\nlast = a\\")
-    (here / "two").write_text("queue a from items\n")
-    (here / "items").write_text("b\nc\n")
+def test_files_and_files_in_files(work_directory: Path) -> None:
+    (work_directory / "one").write_text("x = 1\ninclude : two\nlast = a\\")
+    (work_directory / "two").write_text("queue a from items\n")
+    (work_directory / "items").write_text("b\nc\n")
     text = followed("@include : one\nqueue\n").text
     assert text.split("\n")[:2] == ["x = 1", ["queue a from (", "b", "c", ")"][0]]
     assert "last = a\\" in text.split("\n")[5]
@@ -52,8 +46,8 @@ def test_files_and_files_in_files(here: Path) -> None:
     assert number("queue a from [1:] items") == 1
 
 
-def test_a_file_that_includes_itself_ends(here: Path) -> None:
-    (here / "loop").write_text("include : loop\n" * 10)
+def test_a_file_that_includes_itself_ends(work_directory: Path) -> None:
+    (work_directory / "loop").write_text("include : loop\n" * 10)
     found = followed("include : loop\n")
     assert len(found.text) < 20 * MAX_BYTES
     reasons = ("it is too large", "files are included too deep")
@@ -83,11 +77,11 @@ def test_a_file_that_includes_itself_ends(here: Path) -> None:
         ("include : a\x1b[2J$(x)", "a\\x1b[2J$(x) is not read: its name has macros"),
     ],
 )
-def test_what_is_not_followed(here: Path, statement: str, reason: str) -> None:
+def test_what_is_not_followed(work_directory: Path, statement: str, reason: str) -> None:
     os.mkfifo("fifo")
-    (here / "remarks").write_text("a\n# b\n")
-    (here / "real").write_text("a\n")
-    (here / "link").symlink_to("real")
+    (work_directory / "remarks").write_text("a\n# b\n")
+    (work_directory / "real").write_text("a\n")
+    (work_directory / "link").symlink_to("real")
     with open("large", "wb") as file:
         file.truncate(1 << 40)
     found = followed(statement + "\n")
@@ -96,33 +90,33 @@ def test_what_is_not_followed(here: Path, statement: str, reason: str) -> None:
     with pytest.raises(NotRead) as raised:  # the confined process opens no file of that name
         number(f"x = real\n{statement}{queue}")
     assert str(raised.value) == reason
-    assert not (here / "ran").exists()
+    assert not (work_directory / "ran").exists()
 
 
-def test_a_file_that_is_not_there_is_the_readers_mistake(here: Path) -> None:
+def test_a_file_that_is_not_there_is_the_readers_mistake(work_directory: Path) -> None:
     assert not followed("include : none\n").unread
     with pytest.raises(PoolError, match="can't open file none: No such file or directory"):
         number("include : none\nqueue")
     assert number("if false\ninclude : none\nendif\nqueue") == 1
 
 
-def test_the_line_of_an_included_file_that_can_not_be_read(here: Path) -> None:
-    (here / "outer").write_text("x = 1\ninclude : inner\n")
-    (here / "inner").write_text("y = 1\n\n  nonsense\n")
+def test_the_line_of_an_included_file_that_can_not_be_read(work_directory: Path) -> None:
+    (work_directory / "outer").write_text("x = 1\ninclude : inner\n")
+    (work_directory / "inner").write_text("y = 1\n\n  nonsense\n")
     with pytest.raises(PoolError, match=r"^line 3 of inner, 'nonsense': expected "):
         number("include : outer\nqueue")
     with pytest.raises(PoolError, match=r"^'nonsense': expected "):
         number("nonsense\nqueue")
-    (here / "inner").write_text("include : outer\n")
+    (work_directory / "inner").write_text("include : outer\n")
     with pytest.raises(NotRead, match=r"outer is not read: files are included too deep"):
         number("include : outer\nqueue")
 
 
 @pytest.mark.skipif(not ROOT, reason="only root makes files of other users")
-def test_files_of_others_are_not_followed(here: Path) -> None:
+def test_files_of_others_are_not_followed(work_directory: Path) -> None:
     for name in ("theirs", "dir/theirs"):
-        (here / name).parent.mkdir(exist_ok=True)
-        (here / name).write_text("SECRET = 1\n")
+        (work_directory / name).parent.mkdir(exist_ok=True)
+        (work_directory / name).write_text("SECRET = 1\n")
         os.chown(name, *OTHER)
     os.chown("dir", *OTHER)
     reason = "not read: it does not belong to the owner of the description"
@@ -145,12 +139,12 @@ def test_files_of_others_are_not_followed(here: Path) -> None:
         "m/a.dat", "m/*/", "dirs m/*/", "m//*.dat", "./m/*.dat", "files */a*", "m/.h*",
     ],
 )  # fmt: skip
-def test_names_that_match_are_those_of_htcondor(here: Path, names: str) -> None:
-    (here / "m/d1").mkdir(parents=True)
-    (here / "m/.h").mkdir()
+def test_names_that_match_are_those_of_htcondor(work_directory: Path, names: str) -> None:
+    (work_directory / "m/d1").mkdir(parents=True)
+    (work_directory / "m/.h").mkdir()
     for name in ("a.dat", "b.dat", "d1/x.dat", ".hid.dat"):
-        (here / "m" / name).touch()
-    (here / "m/ln").symlink_to("d1")
+        (work_directory / "m" / name).touch()
+    (work_directory / "m/ln").symlink_to("d1")
     import htcondor2
 
     submit = htcondor2.Submit(f"executable = /bin/true\nqueue x matching {names}\n")
@@ -161,12 +155,12 @@ def test_names_that_match_are_those_of_htcondor(here: Path, names: str) -> None:
     assert [one["x"].replace("//", "/").replace("./m", "m") for one in again.itemdata()] == normal
 
 
-def test_what_would_never_end(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_would_never_end(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Patterns for all files of the machine, rings of links, statements that are tried again and
     again."""
     monkeypatch.setattr(followed_files, "MAX_NAMES", 1000)
     for name in "ab":
-        (here / name).symlink_to(".")
+        (work_directory / name).symlink_to(".")
     ring = "/".join("*" * 40)
     assert followed(f"queue x matching {ring}\n").unread == [
         f"{ring} is not read: there are too many names"
@@ -184,7 +178,7 @@ def test_what_would_never_end(here: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert all(len(why) < 1200 for why in followed(statement).unread)
 
 
-def test_a_description_without_end(here: Path) -> None:
+def test_a_description_without_end(work_directory: Path) -> None:
     with open("large.sub", "wb") as file:
         file.truncate(1 << 40)
     with pytest.raises(FileError, match="too large"):
@@ -192,18 +186,20 @@ def test_a_description_without_end(here: Path) -> None:
 
 
 @pytest.mark.skipif(not ROOT, reason="only root reads what others can't")
-def test_what_the_owner_of_the_dag_cannot_read(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_owner_of_the_dag_cannot_read(
+    work_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A name that is made of a secret, and opened, tells it to whom that name belongs."""
-    parents = [one for one in here.parents if not one.stat().st_mode & stat.S_IXOTH]
+    parents = [one for one in work_directory.parents if not one.stat().st_mode & stat.S_IXOTH]
     monkeypatch.setattr(os, "geteuid", lambda: 4711)  # root's own DAG may name all files
-    modes = {one: one.stat().st_mode for one in (here, *parents)}
-    here.chmod(0o755)
+    modes = {one: one.stat().st_mode for one in (work_directory, *parents)}
+    work_directory.chmod(0o755)
     for one in parents:
         one.chmod(0o755)
     try:
-        secret = here / "secret"
+        secret = work_directory / "secret"
         secret.write_text("KEY = 1\n")
-        (here / "link").symlink_to("secret")
+        (work_directory / "link").symlink_to("secret")
         for mode, opens in ((0o600, False), (0o640, False), (0o604, True), (0o644, True)):
             secret.chmod(mode)
             for name in ("secret", "link"):
@@ -221,11 +217,11 @@ def test_what_the_owner_of_the_dag_cannot_read(here: Path, monkeypatch: pytest.M
         assert can_read("link", OTHER)
         os.chown(secret, 0, 0)
         secret.chmod(0o644)
-        here.chmod(0o700)
+        work_directory.chmod(0o700)
         assert not can_read("link", OTHER)
         assert can_read("link", (0, 0))
         dags = DagFiles()
-        (here / "x.dag").write_text("INCLUDE secret\n")
+        (work_directory / "x.dag").write_text("INCLUDE secret\n")
         os.chown("x.dag", *OTHER)
         assert "".join(dags.read("x.dag"))
         with pytest.raises(PermissionError, match="the owner of the DAG may not read it"):

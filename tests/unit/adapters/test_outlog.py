@@ -108,9 +108,8 @@ def test_an_old_log_is_appended_to_and_its_age_is_known(tmp_path: Path) -> None:
     assert path.read_text().endswith(" new\n")
 
 
-def test_the_path_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert OutLog("out").path == str(tmp_path / "out")
+def test_the_path_is_absolute(work_directory: Path) -> None:
+    assert OutLog("out").path == str(work_directory / "out")
 
 
 def test_bytes_of_file_names_that_are_no_text(tmp_path: Path) -> None:

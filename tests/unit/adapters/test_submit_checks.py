@@ -55,10 +55,9 @@ def test_what_is_not_looked_at(lines: list[str]) -> None:
 
 
 def test_it_is_looked_for_in_the_present_directory_and_not_in_initialdir(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    work_directory: Path,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "x").write_text("no program, but it can be read")
+    (work_directory / "x").write_text("no program, but it can be read")
     checked("executable = x", "initialdir = /")
     with pytest.raises(PoolError, match="file sh:"):
         checked("executable = sh", "initialdir = /bin")

@@ -14,8 +14,7 @@ from tests.dag_logs import DagLogs
 @pytest.fixture
 def logs(tmp_path: Path) -> DagLogs:
     (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nSCRIPT POST A x\n")
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(tmp_path).start()
     made.submit("A", 7)
     made.terminate(7, value=3)
     return made

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from condor_pydagman import LintFinding, Place, Severity, lint_dag
 
 
-def test_findings_are_those_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_findings_are_those_of_the_command(work_directory: Path) -> None:
     Path("t.dag").write_text("JOB A nosuch.sub\nRETRY A 0\n")
     found = [one for one in lint_dag("t.dag") if one.code in ("DAG301", "DAG405")]
     assert [(one.code, one.severity, one.node) for one in found] == [

@@ -60,11 +60,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text(DAG)
-    made = DagLogs(tmp_path)
-    made.start()
+def logs(work_directory: Path) -> DagLogs:
+    (work_directory / "t.dag").write_text(DAG)
+    made = DagLogs(work_directory).start()
     made.submit("A", 7)
     return made
 
@@ -256,10 +254,7 @@ def test_a_job_that_nobody_knows_any_more(
     assert clock.now > run_end.ASK_S  # the history may have it a moment later
 
 
-def test_a_dag_that_was_never_submitted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_dag_that_was_never_submitted(work_directory: Path, clock: Clock) -> None:
     Path("t.dag").write_text(DAG)
     run = DagRun("t.dag")
     assert run.status.state is DagState.NOT_STARTED
@@ -458,8 +453,7 @@ def test_a_job_of_another_schedd_with_the_same_number_is_left_alone(
         run.remove()
 
 
-def test_the_name_of_a_file_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_name_of_a_file_stays_text(work_directory: Path) -> None:
     Path("\x1b[2J\u202e.dag").write_text(DAG)
     run = DagRun("\x1b[2J\u202e.dag")
     Path("\x1b[2J\u202e.dag").unlink()

@@ -26,10 +26,9 @@ TABLE = status_lines(REPORT)
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def dag_directory(work_directory: Path) -> Path:
     Path("t.dag").write_text("JOB A a.sub\n")
-    return tmp_path
+    return work_directory
 
 
 def log(*lines: str) -> None:

@@ -18,12 +18,11 @@ from tests import locks
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def dag_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("CONDOR_CONFIG", raising=False)
     Path("t.dag").write_text("JOB A a.sub\n")
     Path("u.dag").write_text("JOB B b.sub\n")
-    return tmp_path
+    return work_directory
 
 
 OPTIONS: dict[str, Any] = {

@@ -13,10 +13,9 @@ DAG = "JOB A a\nJOB B b\nJOB C c\nFINAL F f\nRETRY B 3 DELAY 5\n"
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def dag_directory(work_directory: Path) -> Path:
     Path("t.dag").write_text(DAG)
-    return tmp_path
+    return work_directory
 
 
 def test_what_is_written_is_read_back() -> None:

@@ -55,15 +55,13 @@ class Tags(HTMLParser):
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
+def logs(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
     monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: {})
     monkeypatch.setattr(schedd_queries, "ended_job", lambda *_: {})
     Path("t.dag").write_text(DAG)
     Path("a.sub").write_text("executable = x\nerror = a.err\nqueue\n")
     Path("a.err").write_text(f"no such sample {REASON}\n")
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(work_directory).start()
     made.submit(EVIL, 7)
     made.submit("B", 8)
     made.now += 2
@@ -110,8 +108,7 @@ def test_its_style_stays_in_the_cell(logs: DagLogs) -> None:
                for one in rule.partition("{")[0].split(","))  # fmt: skip
 
 
-def test_a_dag_that_has_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_dag_that_has_not_begun(work_directory: Path) -> None:
     Path("t.dag").write_text(DAG)
     text, page = shown()
     assert text.startswith("t.dag  not started")

@@ -154,10 +154,9 @@ def test_nearest(typed: str, near: str) -> None:
 )
 def test_a_wrong_option_of_the_drop_ins(
     main: pydagman.Action, words: list[str], hint: str, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, work_directory: Path,
 ) -> None:  # fmt: skip
     """The message is not to be lost in a long usage, as it is with stock."""
-    monkeypatch.chdir(tmp_path)
     code = main(words)  # type: ignore[arg-type]
     out, err = capsys.readouterr()
     assert "-help shows all options" in out

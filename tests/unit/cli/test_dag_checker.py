@@ -339,10 +339,7 @@ def test_what_can_be_read_or_only_when_it_runs(text: str) -> None:
     assert not Path("ran").exists()
 
 
-def test_an_included_file_that_is_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_included_file_that_is_not_there(work_directory: Path) -> None:
     Path("there").write_text("x = 1\ninclude : inner\n")
     for text, missing in (
         ("include : gone\nqueue\n", "gone"),
@@ -385,14 +382,11 @@ def test_why_a_condition_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
         ("universe = docker", "Submit:-1:docker jobs require a docker_image"),
     ],
 )
-def test_values_that_check_jdl_refuses(
-    line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_that_check_jdl_refuses(line: str, said: str, work_directory: Path) -> None:
     """In the words of stock."""
-    monkeypatch.chdir(tmp_path)
     text = f"executable = /bin/true\n{line}\nqueue\n"
     reading = DiskWorld().reading(text, "", "x")
-    assert reading.problem == said.format(here=tmp_path)
+    assert reading.problem == said.format(here=work_directory)
     assert not any("iwd" in one for one in reading.warnings)
 
 
@@ -432,12 +426,11 @@ def test_a_submit_file_that_the_owner_of_the_dag_may_not_read(
 
 
 def test_limits_that_lint_looks_up(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], work_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(work_directory))
     monkeypatch.setattr(knobs, "set_subsystem", lambda name: None)  # of this whole process
-    own = tmp_path / ".condor" / "pydagman_limits"
+    own = work_directory / ".condor" / "pydagman_limits"
     own.parent.mkdir()
     own.write_text("tape = JOBS 2\n")
     Path("a.sub").write_text("executable = /bin/true\nqueue\n")

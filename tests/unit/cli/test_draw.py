@@ -84,8 +84,7 @@ def test_the_status_file_of_the_dag_is_read_unless_forbidden(dag: Path, tmp_path
 @pytest.fixture
 def logs(dag: Path) -> DagLogs:
     """A has run, B runs."""
-    made = DagLogs(dag.parent, dag.name)
-    made.start()
+    made = DagLogs(dag.parent, dag.name).start()
     made.submit("A", 7)
     made.execute(7)
     made.terminate(7)

@@ -30,14 +30,13 @@ PARENT A CHILD B C
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text(DAG.replace('"D e"', "D"))
-    (tmp_path / "a.sub").write_text("executable = /bin/true\nqueue 2\n")
-    (tmp_path / "many.sub").write_text("executable = /bin/true\nqueue $(n)\n")
-    (tmp_path / "inner.dag").write_text("JOB I a.sub\n")
-    (tmp_path / "x").touch(0o755)
-    return tmp_path
+def dag_directory(work_directory: Path) -> Path:
+    (work_directory / "t.dag").write_text(DAG.replace('"D e"', "D"))
+    (work_directory / "a.sub").write_text("executable = /bin/true\nqueue 2\n")
+    (work_directory / "many.sub").write_text("executable = /bin/true\nqueue $(n)\n")
+    (work_directory / "inner.dag").write_text("JOB I a.sub\n")
+    (work_directory / "x").touch(0o755)
+    return work_directory
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:

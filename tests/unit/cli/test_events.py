@@ -14,11 +14,9 @@ from tests.dag_logs import DagLogs
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
-    made = DagLogs(tmp_path)
-    made.start()
+def logs(work_directory: Path) -> DagLogs:
+    (work_directory / "t.dag").write_text("JOB A a.sub\n")
+    made = DagLogs(work_directory).start()
     made.submit("A", 7)
     made.terminate(7, value=3)
     return made

@@ -17,12 +17,10 @@ from tests.dag_logs import BEGIN, DagLogs
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
+def logs(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
     monkeypatch.setenv("COLUMNS", "80")
     Path("t.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(work_directory).start()
     made.submit("A", 7)
     made.execute(7)
     return made

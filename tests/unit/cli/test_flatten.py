@@ -15,12 +15,11 @@ SPLICE = 'JOB X x.sub\nJOB Y y.sub\nVARS ALL_NODES a="1"\nRETRY X 2\n'
 
 
 @pytest.fixture
-def dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "d").mkdir()
-    (tmp_path / "d/s.dag").write_text(SPLICE)
-    (tmp_path / "x.dag").write_text(DAG)
-    return tmp_path
+def dag(work_directory: Path) -> Path:
+    (work_directory / "d").mkdir()
+    (work_directory / "d/s.dag").write_text(SPLICE)
+    (work_directory / "x.dag").write_text(DAG)
+    return work_directory
 
 
 def test_one_file_means_the_same(dag: Path) -> None:

@@ -50,8 +50,7 @@ def logs(work_directory: Path) -> DagLogs:
 def dag(directory: Path, text: str, submit: str = SUBMIT, name: str = "t.dag") -> DagLogs:
     (directory / name).write_text(text)
     (directory / "a.sub").write_text(submit)
-    made = DagLogs(directory, name)
-    made.start()
+    made = DagLogs(directory, name).start()
     return made
 
 

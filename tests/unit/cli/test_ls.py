@@ -16,11 +16,9 @@ from tests.dag_logs import DagLogs
 
 
 @pytest.fixture(autouse=True)
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
-    made = DagLogs(tmp_path)
-    made.start()
+def logs(work_directory: Path) -> DagLogs:
+    (work_directory / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
+    made = DagLogs(work_directory).start()
     made.submit("A", 7)
     made.terminate(7, value=3)
     made.now += 2
@@ -101,8 +99,7 @@ def test_a_dag_that_lives_is_what_its_files_say(
 ) -> None:
     """Removed, it runs its FINAL node; the stock program's ad is minutes old."""
     monkeypatch.setattr(schedd_queries, "my_ended_dagman_ads", lambda most: [])
-    logs = DagLogs(tmp_path, "q.dag")
-    logs.start()
+    logs = DagLogs(tmp_path, "q.dag").start()
     logs.counts(4, 1, 0, 1, 0, 0, 0, 1, 1)
     for own, failed in (({}, 1), ({"PYDAGMAN_Version": "1"}, 0)):
         removed = ad(42, tmp_path, JobStatus=3, **own)

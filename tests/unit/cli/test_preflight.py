@@ -23,14 +23,13 @@ OURS = os.path.join(os.path.dirname(sys.executable), "condor_dagman")
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dag_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A work directory with a DAG."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONDOR_CONFIG", "ONLY_ENV")  # the check reads the configuration anew
     monkeypatch.setenv("_CONDOR_DAGMAN_AVOID_SLASH_TMP", "False")
     Path("t.dag").write_text("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n")
     Path("a.sub").write_text("executable = /bin/true\nqueue\n")
-    return tmp_path
+    return work_directory
 
 
 def checked(*words: str) -> int:

@@ -18,13 +18,11 @@ from tests.waiting import LIMIT_S
 
 
 @pytest.fixture(autouse=True)
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text(
+def logs(work_directory: Path) -> DagLogs:
+    (work_directory / "t.dag").write_text(
         "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nSUBDAG EXTERNAL S in.dag\n"
     )
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(work_directory).start()
     made.submit("A", 7)
     made.now += 5
     made.execute(7)

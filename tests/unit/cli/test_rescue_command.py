@@ -25,13 +25,12 @@ RETRY B 2
 
 
 @pytest.fixture(autouse=True)
-def rescue_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n")
-    (tmp_path / "t.dag.rescue001").write_text("DONE A\nDONE X\n")
-    (tmp_path / "t.dag.rescue003").write_text(RESCUE)
-    os.utime(tmp_path / "t.dag", (1, 1))
-    return tmp_path
+def rescue_directory(work_directory: Path) -> Path:
+    (work_directory / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n")
+    (work_directory / "t.dag.rescue001").write_text("DONE A\nDONE X\n")
+    (work_directory / "t.dag.rescue003").write_text(RESCUE)
+    os.utime(work_directory / "t.dag", (1, 1))
+    return work_directory
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
@@ -93,8 +92,7 @@ def test_bad_input(rescue_directory: Path, capsys: pytest.CaptureFixture[str]) -
 def test_a_later_run_has_succeeded(
     rescue_directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    logs = DagLogs(rescue_directory)
-    logs.start()
+    logs = DagLogs(rescue_directory).start()
     logs.end(0)
     # the rescue file is of that run: ABORT-DAG-ON with RETURN 0, or a FINAL node that succeeds
     assert "To run the rest" in said(capsys, "t.dag")

@@ -71,8 +71,7 @@ def printed(main: Main) -> str:
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def directory(work_directory: Path) -> None:
     knobs.set_subsystem("TOOL")
     for name, text in SPLICE.items():
         Path(name).write_text(text)
@@ -104,8 +103,7 @@ def test_codes_in_the_log_of_a_run(tmp_path: Path) -> None:
     Path(name).write_text(
         f"JOB {node} x\nJOB B x\nPARENT {node} CHILD B\n", "utf-8", "surrogateescape"
     )
-    logs = DagLogs(tmp_path, name)
-    logs.start()
+    logs = DagLogs(tmp_path, name).start()
     logs.submit(node, 7)
     logs.execute(7)
     logs.say(f"ERROR: {CODES}")

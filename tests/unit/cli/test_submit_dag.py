@@ -24,16 +24,15 @@ NO_SCHEDD = ["-schedd-address-file", "/nosuch/a", "-schedd-daemon-ad-file", "/no
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def dag_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A work directory with a DAG, and the configuration as it was afterwards."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONDOR_CONFIG", raising=False)
     Path("t.dag").write_text("JOB A a.sub\n")
     keep = {
         name: str(htcondor2.param.get(name) or "")
         for name in ("SCHEDD_ADDRESS_FILE", "SCHEDD_DAEMON_AD_FILE")
     }
-    yield tmp_path
+    yield work_directory
     for name, value in keep.items():
         htcondor2.param[name] = value
     for name in ("DAGMAN_MANAGER_JOB_APPEND_GETENV", "DAGMAN_DISABLE_PORT"):

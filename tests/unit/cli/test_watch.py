@@ -22,10 +22,9 @@ from tests.dag_logs import DagLogs
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
-    made = DagLogs(tmp_path)
+def logs(work_directory: Path) -> DagLogs:
+    (work_directory / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
+    made = DagLogs(work_directory)
     made.now = time.time() - 60
     made.start()
     made.submit("A", 7)

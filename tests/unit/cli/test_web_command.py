@@ -51,10 +51,9 @@ def has_ipv6() -> bool:
 
 
 @pytest.fixture
-def dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
-    DagLogs(tmp_path).start()
+def dag(work_directory: Path) -> str:
+    (work_directory / "t.dag").write_text("JOB A a.sub\n")
+    DagLogs(work_directory).start()
     return "t.dag"
 
 

@@ -141,14 +141,11 @@ def path(template: str, cluster: int = 7) -> str:
     return dag_input.nodes_log_path(DagPaths("d/x.dag"), cluster, own_ad, config)
 
 
-def test_every_macro_of_the_path_is_expanded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert path("@(DAG_DIR)/@(DAG_FILE).nodes.log") == f"{tmp_path}/d/x.dag.nodes.log"
-    assert path("@(OWNER).@(CLUSTER).@(NODE_NAME)") == f"{tmp_path}/ann.7.outer"
+def test_every_macro_of_the_path_is_expanded(work_directory: Path) -> None:
+    assert path("@(DAG_DIR)/@(DAG_FILE).nodes.log") == f"{work_directory}/d/x.dag.nodes.log"
+    assert path("@(OWNER).@(CLUSTER).@(NODE_NAME)") == f"{work_directory}/ann.7.outer"
     assert path("/logs/@(CLUSTER)", 0) == "/logs/-1"
-    assert path("@(NOPE)") == f"{tmp_path}/@(NOPE)"
+    assert path("@(NOPE)") == f"{work_directory}/@(NOPE)"
 
 
 @pytest.mark.parametrize("name", ["/tmp/x.log", "/var/@(NOPE)/x"])

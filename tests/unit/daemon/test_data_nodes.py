@@ -37,8 +37,7 @@ REQUEST = "dap_type = transfer\nsrc_url = http://me:geheim@h/$(file)\ndest_url =
 
 
 @pytest.fixture
-def data_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.chdir(tmp_path)
+def data_run(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(data_nodes, "lookup", lambda name: f"/{name}")
     said: list[str] = []
     return SimpleNamespace(

@@ -18,11 +18,10 @@ from condor_pydagman.engine import FORM
 
 
 @pytest.fixture(autouse=True)
-def dagman_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def dagman_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("_CONDOR_DAGMAN_LOG", "t.dag.dagman.out")
     monkeypatch.delenv("_CONDOR_DAGMAN_CONFIG_FILE", raising=False)
-    return tmp_path
+    return work_directory
 
 
 def said() -> str:

@@ -14,10 +14,9 @@ OPTIONS = SubmitOptions(dag_files=("t.dag",))
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def dag_directory(work_directory: Path) -> Path:
     Path("t.dag").write_text("JOB A a.sub\n")
-    return tmp_path
+    return work_directory
 
 
 def test_manager_commands_of_several_files(dag_directory: Path) -> None:

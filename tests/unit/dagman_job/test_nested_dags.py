@@ -31,10 +31,9 @@ FAILED = "Recursive submit(s) failed; exiting without attempting top-level submi
 
 
 @pytest.fixture(autouse=True)
-def restored_knobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
+def restored_knobs(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("CONDOR_CONFIG", raising=False)
-    yield tmp_path
+    yield work_directory
     htcondor2.param["DAGMAN_DISABLE_PORT"] = ""
 
 
@@ -234,11 +233,10 @@ OWN = ("-Dag", "out.dag", "-dagman", "/d/condor_dagman", "-AutoRescue", "1")
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
+def dag_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("CONDOR_CONFIG", raising=False)
     Path("in.dag").write_text("JOB A a.sub\n")
-    yield tmp_path
+    yield work_directory
     for name in ("DAGMAN_DISABLE_PORT", "DAGMAN_MANAGER_JOB_APPEND_GETENV"):
         htcondor2.param[name] = ""
 

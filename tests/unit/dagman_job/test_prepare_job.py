@@ -95,10 +95,9 @@ OPTIONS = SubmitOptions(dag_files=("t.dag",), auto_rescue=1)
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def dag_directory(work_directory: Path) -> Path:
     Path("t.dag").write_text("JOB A a.sub\n")
-    return tmp_path
+    return work_directory
 
 
 def touch(*names: str) -> None:

@@ -83,25 +83,21 @@ class Bindings:
     ("state", "told"),
     [(5, "is on hold. To continue where it stopped: `condor_release 42`"), (1, "is in the queue")],
 )
-def test_a_dag_whose_job_waits_in_the_queue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: int, told: str
-) -> None:
+def test_a_dag_whose_job_waits_in_the_queue(work_directory: Path, state: int, told: str) -> None:
     """A second DAGMan would end the DAG, and the first then begin it anew."""
-    monkeypatch.chdir(tmp_path)
     Path("x.dag.lock").write_text("42\nrescue 0\n")
     bindings = Bindings(state)
     with pytest.raises(PoolError) as caught:
         submit_to_schedd._refuse_waiting(bindings, DagPaths("x.dag"), bindings)
     assert f"ERROR: Job 42, which runs x.dag, {told}" in str(caught.value)
     assert "condor_rm 42" in str(caught.value)
-    assert f'UserLog == "{tmp_path}/x.dag.dagman.log"' in bindings.asked[0]
+    assert f'UserLog == "{work_directory}/x.dag.dagman.log"' in bindings.asked[0]
 
 
 @pytest.mark.parametrize("states", [(), (0,)])
 def test_a_lock_file_whose_job_is_gone_stops_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, states: tuple[int, ...]
+    work_directory: Path, states: tuple[int, ...]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     bindings = Bindings(*states)
     submit_to_schedd._refuse_waiting(bindings, DagPaths("x.dag"), bindings)
     assert not bindings.asked

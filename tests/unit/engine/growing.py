@@ -50,8 +50,9 @@ class Growing:
         self.asked += map(make.requested, found)
         return found
 
-    def begin(self, *, recovering: bool = False) -> None:
+    def begin(self, *, recovering: bool = False) -> Growing:
         self.feed(inputs.Begin(recovering))
+        return self
 
     def state(self, name: str) -> str:
         return State(self.engine.run.nodes.states[self.dag.ids[name]]).name

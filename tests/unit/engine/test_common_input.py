@@ -39,8 +39,7 @@ def test_the_node_is_announced_once() -> None:
 
 def test_a_restart_knows_the_list_of_common_input() -> None:
     harness = make.harness_of("A -> B")
-    harness.tell(FIRST)
-    harness.read_back()
+    harness.happens(FIRST)
     harness.run_node("A", 1)
     other = harness.same_replay()
     assert other.engine.run.submission.common_input == "a,b"
@@ -50,8 +49,7 @@ def test_a_restart_knows_the_list_of_common_input() -> None:
 
 def test_a_restart_between_record_and_submission() -> None:
     harness = make.harness_of("A")
-    harness.tell(FIRST)
-    harness.read_back()
+    harness.happens(FIRST)
     other = harness.replay()
     other.tell(inputs.LogCaughtUp(), inputs.QueueListed([]))
     assert (other.submits(), lists(other)) == (["A"], ["a,b"])

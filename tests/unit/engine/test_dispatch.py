@@ -18,8 +18,7 @@ from tests.make import QUIET
 
 def removing(procs: int = 2) -> make.EngineHarness:
     """The first proc of a node has failed, and the others have been told to go."""
-    harness = make.harness_of("A; B\nRETRY A 1", QUIET)
-    harness.take("A", 5, procs=procs)
+    harness = make.harness_of("A; B\nRETRY A 1", QUIET, procs=procs)
     harness.take("B", 6)
     harness.tell(make.terminated(5, 0, value=1))
     harness.wait(REMOVAL_GRACE_S)
@@ -31,8 +30,7 @@ def clusters(harness: make.EngineHarness) -> list[int]:
 
 
 def test_a_removal_that_failed_is_asked_for_again() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A", procs=2)
     harness.tell(make.terminated(5, 0, value=1))
     harness.wait(REMOVAL_GRACE_S)
     assert [action.cluster for action in harness.asked(do.RemoveJobs)] == [5]
@@ -125,8 +123,7 @@ def test_the_end_of_the_dag_removes_everything_at_once() -> None:
 
 
 def test_a_removal_that_fails_later_does_not_put_off_the_first() -> None:
-    harness = make.harness_of("A; B", QUIET)
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A; B", QUIET, procs=2)
     harness.take("B", 6, procs=2)
     harness.tell(make.terminated(5, 0, value=1))
     harness.wait(REMOVAL_GRACE_S)
@@ -139,8 +136,7 @@ def test_a_removal_that_fails_later_does_not_put_off_the_first() -> None:
 
 
 def test_procs_that_failed_for_the_same_reason_may_end_by_themselves() -> None:
-    harness = make.harness_of("A; B", QUIET)
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A; B", QUIET, procs=3)
     harness.take("B", 6)
     harness.tell(make.terminated(5, 0, value=1))
     assert not clusters(harness)
@@ -153,8 +149,7 @@ def test_procs_that_failed_for_the_same_reason_may_end_by_themselves() -> None:
 
 
 def test_a_proc_that_was_removed_takes_the_others_with_it_at_once() -> None:
-    harness = make.harness_of("A; B", QUIET)
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A; B", QUIET, procs=2)
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))
     assert clusters(harness) == [5]
 

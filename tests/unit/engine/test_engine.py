@@ -198,8 +198,7 @@ def test_a_log_may_end_anywhere(cut: int) -> None:
 
 
 def test_recovery_of_a_removal_of_the_rest_asks_for_it_again() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A", procs=2)
     harness.tell(make.terminated(5, 0, 1))
     replayed = harness.replay()
     assert not replayed.ever(do.RemoveJobs)
@@ -265,8 +264,7 @@ def test_states_are_counted_right_from_the_start() -> None:
 
 
 def test_a_proc_that_starts_to_run_is_worth_publishing() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     harness.tell(make.of_job(EventKind.EXECUTE, 5))
     assert harness.asked(do.Publish) == [do.Publish()]
     harness.tell(make.of_job(EventKind.IMAGE_SIZE, 5))

@@ -35,8 +35,7 @@ from tests import make
     ],
 )
 def test_events_out_of_place_are_ignored(event: LogEvent) -> None:
-    harness = make.harness_of("A -> B")
-    harness.take("A", 5)
+    harness = make.harness_of("A -> B", procs=1)
     before = harness.states()
     harness.tell(event)
     assert harness.states() == before
@@ -65,8 +64,7 @@ def test_events_out_of_place_are_ignored(event: LogEvent) -> None:
 def test_events_of_what_is_no_job_change_nothing(
     kind: EventKind, proc: int, recovering: bool
 ) -> None:
-    harness = make.harness_of("A\nSCRIPT HOLD A h\nJOBSTATE_LOG j.log")
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT HOLD A h\nJOBSTATE_LOG j.log", procs=1)
     harness.tell(make.of_job(EventKind.EXECUTE, 5))
     before = harness.live_procs(), harness.engine.report(), len(harness.ever(do.JobState))
     node = "A" if kind is EventKind.SUBMIT else ""
@@ -91,8 +89,7 @@ def test_events_of_what_is_no_job_change_nothing(
     ],
 )
 def test_cluster_events_of_helper_procs_change_nothing(event: LogEvent) -> None:
-    harness = make.harness_of("A\nSCRIPT POST A q")
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT POST A q", procs=1)
     harness.tell(event._replace(cluster=5, proc=-1000))
     harness.tell(make.terminated(5))
     assert harness.state("A").name == "POST_RUN"

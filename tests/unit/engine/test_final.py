@@ -214,12 +214,11 @@ def test_a_log_that_breaks_while_the_final_node_runs(told: inputs.Input) -> None
 
 
 def test_what_the_submission_of_the_final_node_carries() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A -> B; C
         FINAL F n.sub
         SCRIPT PRE F p $DAG_STATUS $FAILED_COUNT
     """)
-    harness = make.EngineHarness(made).begin()
     harness.run_node("A", 1, value=1)
     harness.run_node("C", 2)
     began(harness)
@@ -272,13 +271,12 @@ def test_the_final_nodes_post_script_decides(job: int, post: int) -> None:
 
 
 def test_pre_skip_and_noop() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A
         FINAL F n.sub
         SCRIPT PRE F p
         PRE_SKIP F 5
     """)
-    harness = make.EngineHarness(made).begin()
     harness.run_node("A", 1)
     began(harness)
     harness.pre_ends("F", 5)
@@ -292,8 +290,7 @@ def test_pre_skip_and_noop() -> None:
 
 def test_a_final_node_that_can_not_be_submitted() -> None:
     harness = began(succeeded())
-    harness.tell(inputs.SubmitFailed(2, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(2, "no such file", permanent=True))
     assert harness.asked(do.Exit) == [do.Exit(1)]
     assert harness.asked(do.WriteRescue)
 
@@ -372,13 +369,12 @@ def test_condor_rm_while_the_rescue_file_of_an_abort_is_being_written() -> None:
 
 @pytest.mark.parametrize("pause", [False, True])
 def test_the_final_node_runs_though_the_dag_is_halted_or_paused(pause: bool) -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A B
         FINAL F n.sub
         SCRIPT PRE F p
         SCRIPT POST F q
     """)
-    harness = make.EngineHarness(made).begin()
     harness.take("A", 1)
     harness.tell(inputs.Halt("tea", pause=pause))
     harness.tell(inputs.DagRemoved())
@@ -531,8 +527,7 @@ def test_removed_jobs_of_other_nodes_while_it_runs() -> None:
     ]
     harness.post_ends("WithPost", 0)
     assert harness.state("WithPost").name == "DONE"
-    harness.tell(inputs.ScriptEnded(ids["Pre"], ScriptKind.PRE, -9))
-    harness.read_back()
+    harness.happens(inputs.ScriptEnded(ids["Pre"], ScriptKind.PRE, -9))
     assert harness.engine.run.nodes.errors[ids["Pre"]] == "PRE Script died on signal 9 (Killed)"
     harness.post_ends("Post", -9)
     assert harness.state("Post").name == "FAILED"
@@ -553,13 +548,12 @@ def test_it_waits_for_nobody_but_the_end_of_the_run_does_for_a_while() -> None:
 
 def test_a_restart_removes_the_others_if_the_schedd_had_not_heard_of_it() -> None:
     """But neither those that are leaving, nor the FINAL node's jobs, nor a SERVICE's."""
-    made = make.dag("""
+    harness = make.harness_of("""
         A; B; C
         SERVICE S n.sub
         FINAL F n.sub
         ABORT-DAG-ON A 3
     """)
-    harness = make.EngineHarness(made).begin()
     for cluster, name in enumerate("SABC", 1):
         harness.take(name, cluster)
     harness.tell(make.terminated(2, value=3))
@@ -574,8 +568,7 @@ def test_a_restart_removes_the_others_if_the_schedd_had_not_heard_of_it() -> Non
 
 
 def test_a_restart_removes_no_jobs_that_condor_rm_is_to_leave() -> None:
-    made = make.dag("A\nFINAL F n.sub")
-    harness = make.EngineHarness(made, Config(remove_node_jobs=False)).begin()
+    harness = make.harness_of("A\nFINAL F n.sub", Config(remove_node_jobs=False))
     harness.take("A", 1)
     harness.tell(inputs.DagRemoved())
     began(harness)
@@ -594,8 +587,7 @@ def test_nothing_else_is_started_any_more() -> None:
 
 
 def test_a_submission_in_flight_when_it_begins() -> None:
-    made = make.dag("A B\nFINAL F n.sub\nABORT-DAG-ON A 3")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A B\nFINAL F n.sub\nABORT-DAG-ON A 3")
     harness.take("A", 1)
     assert harness.state("B").name == "SUBMITTING"
     harness.tell(make.terminated(1, value=3))
@@ -687,8 +679,7 @@ def test_a_failed_node_is_not_put_on_hold_while_it_runs() -> None:
 
 def test_throttles_do_not_stop_it_for_ever() -> None:
     """-MaxJobs 1, and a removed job that lingers: the FINAL node has to wait, but not longer."""
-    made = make.dag("A B\nFINAL F n.sub\nABORT-DAG-ON A 3")
-    harness = make.EngineHarness(made, limits=Throttles(jobs=2)).begin()
+    harness = make.harness_of("A B\nFINAL F n.sub\nABORT-DAG-ON A 3", limits=Throttles(jobs=2))
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(make.terminated(1, value=3))
@@ -697,14 +688,13 @@ def test_throttles_do_not_stop_it_for_ever() -> None:
 
 
 def test_a_deferred_pre_script_of_another_node_is_forgotten() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A B
         FINAL F n.sub
         SCRIPT DEFER 2 30 PRE B p
         SCRIPT PRE F p
         ABORT-DAG-ON A 3
     """)
-    harness = make.EngineHarness(made).begin()
     harness.take("A", 1)
     harness.tell(inputs.ScriptEnded(1, ScriptKind.PRE, 2))
     harness.tell(make.terminated(1, value=3))
@@ -730,8 +720,7 @@ def test_a_post_script_that_ended_the_dag_does_not_end_it_once_more(restarted: b
 
 
 def test_the_end_waits_for_no_script_that_a_strict_warning_stopped() -> None:
-    made = make.dag("A\nFINAL F n.sub\nSCRIPT POST A q $NOSUCH")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A\nFINAL F n.sub\nSCRIPT POST A q $NOSUCH")
     harness.run_node("A", 1)
     began(harness)
     harness.run_node("F", F)

@@ -23,8 +23,7 @@ def counts(harness: make.EngineHarness) -> tuple[int, int, int]:
 
 
 def test_life_of_a_proc() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     assert counts(harness) == (1, 0, 0)
     for kind, want in (
         (EventKind.EXECUTE, (0, 1, 0)),
@@ -63,8 +62,7 @@ def test_lines_about_the_end_of_a_proc(value: int, text: str) -> None:
 
 
 def test_an_aborted_job_fails_the_node() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5, text="by hand"))
     assert harness.engine.run.nodes.values[0] == RETURN_JOB_ABORTED
     assert harness.said("was removed: by hand")
@@ -72,8 +70,7 @@ def test_an_aborted_job_fails_the_node() -> None:
 
 
 def test_the_first_failing_proc_takes_the_cluster_with_it() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A", procs=3)
     harness.tell(make.terminated(5, 1, 2))
     harness.wait(REMOVAL_GRACE_S)
     assert [action.cluster for action in harness.asked(do.RemoveJobs)] == [5]
@@ -86,8 +83,7 @@ def test_the_first_failing_proc_takes_the_cluster_with_it() -> None:
 
 
 def test_a_cluster_may_be_left_to_run_to_its_end() -> None:
-    harness = make.harness_of("A", Config(remove_job_list_on_failure=False))
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A", Config(remove_job_list_on_failure=False), procs=2)
     harness.tell(make.terminated(5, 0, 2))
     assert not harness.asked(do.RemoveJobs)
     assert harness.state("A").name == "SUBMITTED"
@@ -146,8 +142,7 @@ def test_a_late_double_of_a_submit_two_runs_back() -> None:
 
 
 def test_a_strange_submit_event_of_a_node_that_has_a_job_is_said_and_ignored() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     harness.tell(make.submit("A", 6))
     assert harness.said("unexpected submit event of job 6.0 for node A, which is SUBMITTED")
     assert harness.engine.run.nodes.clusters[0] == 5
@@ -172,8 +167,7 @@ def test_a_submit_event_of_a_node_with_unfinished_parents_ends_the_run(recoverin
 
 
 def test_a_submit_event_of_a_final_node_that_has_not_been_called_is_ignored() -> None:
-    harness = make.harness_of("A\nFINAL F n.sub")
-    harness.take("A", 5)
+    harness = make.harness_of("A\nFINAL F n.sub", procs=1)
     harness.tell(make.submit("F", 6))
     assert harness.said("unexpected submit event of job 6.0 for node F")
     assert harness.states() == "A=SUBMITTED F=WAITING"
@@ -332,8 +326,7 @@ def test_a_factory_of_which_nothing_but_its_end_is_in_the_log() -> None:
 
 
 def test_a_cluster_remove_event_of_a_cluster_that_is_no_factory() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     harness.tell(make.cluster_remove(5))
     assert harness.state("A").name == "SUBMITTED"
 
@@ -342,8 +335,7 @@ def test_a_cluster_remove_event_of_a_cluster_that_is_no_factory() -> None:
 
 
 def test_a_node_is_done_when_its_last_proc_is() -> None:
-    harness = make.harness_of("A -> B")
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A -> B", procs=3)
     for proc in (2, 0):
         harness.tell(make.terminated(5, proc))
         assert harness.state("A").name == "SUBMITTED"
@@ -380,9 +372,7 @@ def test_a_reply_that_comes_after_the_end_of_a_retried_node() -> None:
 
 
 def test_one_proc_may_abort_the_dag_before_the_others_have_ended() -> None:
-    made = make.dag("A -> B\nABORT-DAG-ON A 3")
-    harness = make.EngineHarness(made).begin()
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A -> B\nABORT-DAG-ON A 3", procs=3)
     harness.tell(make.terminated(5, 1, 3))
     assert harness.asked(do.Exit) == [do.Exit(3)]
     assert harness.state("A").name == "SUBMITTED"
@@ -390,16 +380,14 @@ def test_one_proc_may_abort_the_dag_before_the_others_have_ended() -> None:
 
 
 def test_an_aborted_job_never_matches_abort_dag_on() -> None:
-    harness = make.harness_of("A B\nABORT-DAG-ON A -1002")
-    harness.take("A", 5)
+    harness = make.harness_of("A B\nABORT-DAG-ON A -1002", procs=1)
     harness.take("B", 6)
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))
     assert not harness.ever(do.Exit)
 
 
 def test_held_procs_in_numbers() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A", procs=3)
     harness.tell(make.of_job(EventKind.EXECUTE, 5, 1), make.of_job(EventKind.JOB_HELD, 5, 1))
     harness.tell(make.of_job(EventKind.JOB_HELD, 5, 2))
     assert counts(harness) == (1, 0, 2)
@@ -447,8 +435,7 @@ def told(
 ) -> make.EngineHarness:
     """A run that has been told that; other nodes, and perhaps another proc, still run."""
     config = Config(allow_events=allow, remove_job_list_on_failure=False)
-    harness = make.harness_of("A; B\nRETRY A 0", config)
-    harness.take("A", 5, procs=2 if other_proc else 1)
+    harness = make.harness_of("A; B\nRETRY A 0", config, procs=2 if other_proc else 1)
     harness.take("B", 9)
     harness.tell(*case[0])
     return harness
@@ -525,16 +512,14 @@ def test_a_proc_that_the_reply_has_shown_may_run_before_its_submit_event(allow: 
 
 @pytest.mark.parametrize("allow", [-1, 0])
 def test_events_of_unknown_clusters_are_no_bad_events(allow: int) -> None:
-    harness = make.harness_of("A", Config(allow_events=allow))
-    harness.take("A", 5)
+    harness = make.harness_of("A", Config(allow_events=allow), procs=1)
     harness.tell(make.terminated(77), make.of_job(EventKind.EXECUTE, 77), make.submit("Z", 78))
     assert not harness.ever(do.Exit)
 
 
 @pytest.mark.parametrize("kind", [EventKind.JOB_EVICTED, EventKind.IMAGE_SIZE, EventKind.JOB_HELD])
 def test_events_that_are_only_late_are_no_bad_events(kind: EventKind) -> None:
-    harness = make.harness_of("A", Config(allow_events=0))
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A", Config(allow_events=0), procs=2)
     harness.tell(TERMINATED, make.of_job(kind, 5))
     assert not harness.ever(do.Exit)
     assert harness.engine.report().procs_idle == 1

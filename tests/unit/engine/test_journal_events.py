@@ -14,8 +14,7 @@ from tests import make
 
 
 def test_a_record_about_an_earlier_run_is_ignored() -> None:
-    made = make.dag("A\nSCRIPT PRE A p\nRETRY A 1")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A\nSCRIPT PRE A p\nRETRY A 1")
     harness.pre_ends("A", 1)
     harness.tell(make.record(JournalRecord.PRE_ENDED, "A", value=0, retry=0))
     assert harness.said("Ignoring a journal record about an earlier run of node A")
@@ -65,8 +64,7 @@ def test_any_record_about_any_node_at_any_time_does_no_harm(
     [JournalRecord.JOB_ENDED, JournalRecord.JOB_LOST, JournalRecord.ADOPTED, JournalRecord.SURPLUS],
 )
 def test_a_record_of_a_job_tells_nothing_of_another_node(kind: str) -> None:
-    harness = make.harness_of("A; B -> C")
-    harness.take("A", 5)
+    harness = make.harness_of("A; B -> C", procs=1)
     harness.tell(make.record(kind, "B", value=1, cluster=5, proc=0))
     assert harness.said("ignoring a journal record of job (5.0.")
     assert harness.engine.run.job_table.by_cluster[5] == harness.dag.ids["A"]
@@ -98,8 +96,7 @@ def test_a_failed_submission_is_recorded_with_its_reason() -> None:
 def test_a_failed_submission_with_a_post_script() -> None:
     words = "q $RETURN $SUCCESS $JOBID $RETRY"
     harness = make.harness_of(f"A -> B\nRETRY A 3\nSCRIPT POST A {words}")
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     assert harness.asked(do.RunScript)[0].words[:4] == ("q", "-1001", "True", "-1.-1")
     harness.same_replay()
     harness.post_ends("A")
@@ -109,8 +106,7 @@ def test_a_failed_submission_with_a_post_script() -> None:
 
 def test_a_failed_submission_whose_post_script_fails_is_not_retried() -> None:
     harness = make.harness_of("A -> B\nSCRIPT POST A q\nRETRY A 3")
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     harness.post_ends("A", 1)
     assert harness.states() == "A=FAILED B=FUTILE"
     assert harness.engine.run.nodes.errors[0].startswith(
@@ -163,8 +159,7 @@ def test_an_adopted_job_whose_submit_event_comes_after_all() -> None:
 
 
 def test_a_lost_proc_of_another_cluster() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     harness.tell(make.record(JournalRecord.JOB_LOST, "A", cluster=4, proc=0))
     assert harness.state("A").name == "SUBMITTED"
     harness.tell(make.record(JournalRecord.JOB_LOST, "A", cluster=5, proc=0))
@@ -172,8 +167,7 @@ def test_a_lost_proc_of_another_cluster() -> None:
 
 
 def test_the_end_of_a_proc_that_was_given_up_as_lost() -> None:
-    harness = make.harness_of("A; B\nRETRY A 1")
-    harness.take("A", 5)
+    harness = make.harness_of("A; B\nRETRY A 1", procs=1)
     harness.take("B", 6)
     harness.tell(make.record(JournalRecord.JOB_LOST, "A", cluster=5, proc=0))
     assert harness.submits() == ["A"]
@@ -186,8 +180,7 @@ def test_a_record_that_is_not_read_back_is_written_again_and_only_it() -> None:
     harness.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 0))
     lost = harness.asked(do.AppendJournalRecord)
     harness.wait(10.0)
-    harness.tell(inputs.ScriptEnded(1, ScriptKind.PRE, 0))
-    harness.read_back()
+    harness.happens(inputs.ScriptEnded(1, ScriptKind.PRE, 0))
     assert harness.engine.next_deadline() == harness.now - 10 + CONFIRM_TIMEOUT_S
     harness.wait(CONFIRM_TIMEOUT_S - 10)
     assert harness.asked(do.AppendJournalRecord) == lost
@@ -229,14 +222,12 @@ def test_half_of_a_noop_is_read_back() -> None:
 
 def test_an_old_log_with_half_of_a_noop() -> None:
     harness = make.EngineHarness("A -> B\nJOB A n.sub NOOP").begin(recovering=True)
-    harness.tell(make.noop("A", 1)[0], inputs.LogCaughtUp(), inputs.QueueListed([]))
-    harness.read_back()
+    harness.happens(make.noop("A", 1)[0], inputs.LogCaughtUp(), inputs.QueueListed([]))
     assert harness.states() == "A=DONE B=SUBMITTING"
 
 
 def timed_out_and_not_read_back() -> make.EngineHarness:
-    harness = make.harness_of("A\nTIMEOUT A TOTAL 50")
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A\nTIMEOUT A TOTAL 50", procs=2)
     harness.wait(50.0)
     assert [action.record for action in harness.asked(do.AppendJournalRecord)] == ["TIMED_OUT"]
     return harness

@@ -128,14 +128,13 @@ def test_most_nodes_return_0_and_need_no_entry_for_it() -> None:
 
 
 def test_nothing_is_kept_of_nodes_that_are_done() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A; B; C; D; E
         JOB B n.sub NOOP
         SCRIPT PRE C p
         SCRIPT POST D q
         PRE_SKIP C 4
     """)
-    harness = make.EngineHarness(made).begin()
     harness.tell(ScriptEnded(2, ScriptKind.PRE, 4))
     harness.run_node("A", 5)
     harness.run_node("D", 6, value=7)

@@ -144,8 +144,7 @@ def test_a_halt_that_vanishes_at_once() -> None:
 
 
 def test_pre_scripts_wait_post_scripts_do_not() -> None:
-    made = make.dag("A; B -> C\nSCRIPT POST A q\nSCRIPT PRE C p")
-    harness = make.EngineHarness(made, QUIET).begin()
+    harness = make.harness_of("A; B -> C\nSCRIPT POST A q\nSCRIPT PRE C p", QUIET)
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(HALT)
@@ -158,8 +157,7 @@ def test_pre_scripts_wait_post_scripts_do_not() -> None:
 
 
 def test_paused_no_script_starts() -> None:
-    made = make.dag("A; B -> C\nSCRIPT POST A q\nSCRIPT PRE C p")
-    harness = make.EngineHarness(made, QUIET).begin()
+    harness = make.harness_of("A; B -> C\nSCRIPT POST A q\nSCRIPT PRE C p", QUIET)
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(PAUSE)
@@ -301,8 +299,7 @@ def test_halted_before_anything_is_submitted() -> None:
 
 
 def test_services_are_not_waited_for() -> None:
-    made = make.dag("A -> B\nSERVICE S n.sub")
-    harness = make.EngineHarness(made, QUIET).begin()
+    harness = make.harness_of("A -> B\nSERVICE S n.sub", QUIET)
     harness.take("S", 1)
     harness.take("A", 2)
     harness.tell(HALT)

@@ -26,8 +26,7 @@ def asked(of: Dag | str = TEXT) -> make.EngineHarness:
 
 def go(harness: make.EngineHarness) -> make.EngineHarness:
     """It gives the go-ahead."""
-    harness.tell(ProvisionerAnswer(2))
-    harness.read_back()
+    harness.happens(ProvisionerAnswer(2))
     return harness
 
 
@@ -262,8 +261,7 @@ def test_a_provisioner_that_is_done_in_a_rescue_file() -> None:
 
 def test_condor_rm_before_the_go_ahead() -> None:
     harness = asked(TEXT_WITH_FINAL)
-    harness.tell(inputs.DagRemoved())
-    harness.read_back()
+    harness.happens(inputs.DagRemoved())
     assert harness.submits() == ["F"]
     harness.take("F", 9)
     harness.tell(make.of_job(EventKind.JOB_ABORTED, P), make.terminated(9))

@@ -50,14 +50,12 @@ def test_a_job_whose_submit_event_is_lost_ends_in_a_replay_too(
 ) -> None:
     """The schedd's reply has told of it, so that nothing was to be adopted."""
     harness = make.harness_of("A->B\nRETRY A 1")
-    harness.tell(inputs.Submitted(0, 5, 2), make.terminated(5, 0))
-    harness.read_back()
+    harness.happens(inputs.Submitted(0, 5, 2), make.terminated(5, 0))
     if by_history:
         ended = [inputs.EndedJob(5, proc, "A", 0, proc * value) for proc in range(2)]
         for _ in range(2):
             harness.wait(CONFIRM_LOST_S + 60)
-            harness.tell(QueueListed([], ended))
-            harness.read_back()
+            harness.happens(QueueListed([], ended))
     else:
         harness.tell(make.terminated(5, 1, value=value))
         harness.read_back()
@@ -103,8 +101,7 @@ def test_a_job_that_leaves_the_queue_while_its_node_waits_is_adopted_from_the_hi
     harness.wait(300.0)
     assert harness.asked(do.QueryQueue) == [do.QueryQueue(history=False)]
     harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
-    harness.tell(make.terminated(5, 0))
-    harness.read_back()
+    harness.happens(make.terminated(5, 0))
     assert harness.state("B").name == "DONE"
     assert harness.ever(do.SubmitNode)[1:] == []
 
@@ -119,8 +116,7 @@ def test_a_node_whose_reply_was_lost_takes_its_job_from_the_queue() -> None:
 
 
 def test_a_proc_is_lost_when_it_is_missing_twice() -> None:
-    harness = make.harness_of("A\nRETRY A 1", Config(check_queue_interval=300))
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A\nRETRY A 1", Config(check_queue_interval=300), procs=2)
     assert harness.engine.next_deadline() == 1300.0
     harness.wait(300.0)
     here = QueuedJob(5, 0, "A", 0)
@@ -140,8 +136,7 @@ def test_a_proc_is_lost_when_it_is_missing_twice() -> None:
 
 def test_a_lost_cluster_is_told_once_in_the_words_of_the_stock_program() -> None:
     words = "ERROR: DAGMan lost track of node A (ClusterId=5)."
-    harness = make.harness_of("A; B", Config(check_queue_interval=300))
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A; B", Config(check_queue_interval=300), procs=3)
     harness.take("B", 6)
     other = QueuedJob(6, 0, "B", 0)
     for seconds in (300.0, CONFIRM_LOST_S):
@@ -156,8 +151,7 @@ def test_a_lost_cluster_is_told_once_in_the_words_of_the_stock_program() -> None
 
 
 def test_an_end_that_was_on_its_way_is_no_loss() -> None:
-    harness = make.harness_of("A -> B")
-    harness.take("A", 5)
+    harness = make.harness_of("A -> B", procs=1)
     harness.wait(300.0)
     harness.tell(QueueListed([]), make.terminated(5))
     harness.take("B", 6)
@@ -168,8 +162,7 @@ def test_an_end_that_was_on_its_way_is_no_loss() -> None:
 
 
 def test_a_proc_that_comes_back_must_be_missed_twice_again() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     here = [QueuedJob(5, 0, "A", 0)]
     for listed in ([], here, []):
         harness.wait(300.0)
@@ -265,8 +258,7 @@ def test_what_only_the_history_shows_is_not_done_over() -> None:
     """The log lost its end: A and B have run, C was running."""
     harness = recovered("A -> B -> C -> D")
     ended = [inputs.EndedJob(5, 0, "A", 0, 0), inputs.EndedJob(6, 0, "B", 0, 0)]
-    harness.tell(QueueListed([QueuedJob(7, 0, "C", 0)], ended))
-    harness.read_back()
+    harness.happens(QueueListed([QueuedJob(7, 0, "C", 0)], ended))
     assert [harness.state(name).name for name in "ABCD"] == ["DONE", "DONE", "SUBMITTED", "WAITING"]
     assert not harness.ever(do.SubmitNode)
     harness.tell(make.terminated(7))
@@ -278,8 +270,7 @@ def test_an_end_in_the_history_counts_as_the_log_would_have_shown_it() -> None:
     harness = make.EngineHarness("A\nRETRY A 1").begin(recovering=True)
     harness.tell(inputs.LogCaughtUp())
     failed, removed = inputs.EndedJob(5, 0, "A", 0, 3), inputs.EndedJob(6, 0, "A", 1, -1002)
-    harness.tell(QueueListed([], [removed, failed]))
-    harness.read_back()
+    harness.happens(QueueListed([], [removed, failed]))
     assert not harness.ever(do.SubmitNode)
     assert harness.said("ended with 3, as the schedd's history says")
     assert harness.state("A").name == "FAILED"
@@ -294,8 +285,7 @@ def test_the_history_of_an_earlier_run_of_a_node_is_not_its_present_run() -> Non
 
 
 def test_the_history_is_asked_before_a_job_counts_as_lost() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A", procs=2)
     harness.wait(400)
     assert harness.asked(do.QueryQueue) == [do.QueryQueue()]
     harness.tell(QueueListed([QueuedJob(5, 1, "A", 0)]))
@@ -330,16 +320,14 @@ def test_a_node_waits_for_procs_whose_submit_events_the_log_has_lost() -> None:
     assert harness.state("A").name == "SUBMITTED"
     harness.same_replay()
     harness.wait(CONFIRM_LOST_S)
-    harness.tell(QueueListed(queue, ended))
-    harness.read_back()
+    harness.happens(QueueListed(queue, ended))
     harness.tell(make.terminated(5, 2))
     assert harness.submits() == ["B"]
     harness.same_replay()
 
 
 def test_what_the_log_shows_of_a_cluster_is_not_recorded_again() -> None:
-    harness = make.harness_of("A\nRETRY A 1", Config(check_queue_interval=300))
-    harness.take("A", 5, procs=2)
+    harness = make.harness_of("A\nRETRY A 1", Config(check_queue_interval=300), procs=2)
     harness.tell(make.terminated(5, 0))
     harness.wait(300.0)
     harness.tell(QueueListed([QueuedJob(5, 1, "A", 0)], [inputs.EndedJob(5, 0, "A", 0, 0)]))
@@ -433,8 +421,7 @@ def adopted(*procs: int) -> make.EngineHarness:
     harness = make.harness_of("A -> B")
     harness.tell(LOST)
     harness.wait(1.0)
-    harness.tell(QueueListed([QueuedJob(5, proc, "A", 0) for proc in procs]))
-    harness.read_back()
+    harness.happens(QueueListed([QueuedJob(5, proc, "A", 0) for proc in procs]))
     return harness
 
 
@@ -507,8 +494,7 @@ def test_of_a_cluster_that_made_its_procs_unseen_the_history_tells() -> None:
     harness.tell(make.cluster_submit("A", 5), make.submit("A", 5, 0), inputs.LogCaughtUp())
     ended = [EndedJob(5, proc, "A", 0, 0) for proc in (CLUSTER_ITSELF, 0, 1, 2)]
     for _ in range(4):
-        harness.tell(QueueListed([], ended))
-        harness.read_back()
+        harness.happens(QueueListed([], ended))
         harness.wait(CONFIRM_LOST_S)
     records = [
         record
@@ -535,8 +521,7 @@ def test_a_service_is_asked_about_while_it_is_alone_in_the_queue() -> None:
     harness.wait(300.0)
     harness.tell(QueueListed([]))
     harness.wait(CONFIRM_LOST_S)
-    harness.tell(QueueListed([]))
-    harness.read_back()
+    harness.happens(QueueListed([]))
     assert harness.state("S").name == "FAILED"
     assert not harness.ever(do.Exit)
 

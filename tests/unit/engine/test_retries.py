@@ -26,6 +26,15 @@ def with_retry(
     return make.harness_of(f"{text}\nRETRY A {retry}\n{commands}", config)
 
 
+def failed_once(
+    retry: str, text: str = "A -> B", config: Config = QUIET, commands: str = ""
+) -> make.EngineHarness:
+    """The same, and A's job has failed with 1."""
+    harness = with_retry(retry, text, config, commands)
+    harness.run_node("A", 1, value=1)
+    return harness
+
+
 def due(harness: make.EngineHarness, name: str = "A") -> float:
     when = harness.engine.run.retrying.queue.due(harness.dag.ids[name])
     assert when is not None
@@ -81,23 +90,20 @@ def test_unless_exit_makes_no_node_futile_but_only_if_does() -> None:
     harness = with_retry("5 UNLESS-EXIT 2")
     harness.run_node("A", 1, value=2)
     assert harness.state("B").name == "WAITING"
-    harness = with_retry("5 ONLY-IF 2")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("5 ONLY-IF 2")
     assert harness.state("B").name == "FUTILE"
     assert "(after 0 node retries)" in harness.engine.run.nodes.errors[0]
 
 
 def test_unless_exit_and_only_if_count_only_while_retries_are_left() -> None:
-    harness = with_retry("1 UNLESS-EXIT 2")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("1 UNLESS-EXIT 2")
     harness.run_node("A", 2, value=2)
     assert not harness.said("Aborting further retries")
     assert harness.state("B").name == "FUTILE"
 
 
 def test_the_post_scripts_value_decides_about_a_retry() -> None:
-    harness = with_retry("5 ONLY-IF 7", commands="SCRIPT POST A q")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("5 ONLY-IF 7", commands="SCRIPT POST A q")
     harness.post_ends("A", 7)
     assert harness.submits() == ["A"]
     harness.run_node("A", 2, value=7)
@@ -129,8 +135,7 @@ def test_abort_dag_on_beats_retries() -> None:
 
 def test_a_failed_submission_uses_up_all_retries() -> None:
     harness = with_retry("5 DELAY 60")
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     assert harness.state("A").name == "FAILED"
     harness.same_replay()
 
@@ -139,8 +144,7 @@ def test_a_failed_submission_uses_up_all_retries() -> None:
 
 
 def test_a_retry_waits_for_its_delay() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     assert harness.state("A").name == "RETRY_WAIT"
     assert harness.said("Retrying node A (retry #1 of 2)...")
     when = due(harness)
@@ -185,8 +189,7 @@ def test_the_clock_of_the_log_does_not_matter_while_we_watch_it(off: float) -> N
 
 
 def test_in_an_old_log_the_delay_counts_from_the_event_that_ended_the_run() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.now += 50
     assert 40 <= due(harness.replay()) - harness.now <= 60
     harness.log[-1] = harness.log[-1]._replace(time=harness.now + 5000)  # a clock that was ahead
@@ -194,8 +197,7 @@ def test_in_an_old_log_the_delay_counts_from_the_event_that_ended_the_run() -> N
 
 
 def test_a_restart_does_not_change_when_a_retry_is_due() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.now += 30
     other = harness.same_replay()
     assert due(other) == due(harness)
@@ -208,15 +210,13 @@ def test_a_restart_does_not_change_when_a_retry_is_due() -> None:
 
 
 def test_a_restart_after_the_delay_starts_the_retry_at_once() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.now += 500
     assert harness.restart().submits() == ["A"]
 
 
 def test_a_restart_when_the_next_run_had_begun() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.wait(200.0)
     harness.take("A", 2)
     other = harness.same_replay()
@@ -248,18 +248,15 @@ def test_a_restart_when_the_next_run_was_skipped() -> None:
 
 
 def test_a_restart_when_the_next_run_could_not_be_submitted() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.wait(200.0)
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     assert harness.same_replay().state("A").name == "FAILED"
 
 
 def test_a_restart_finds_the_job_of_the_next_run_in_the_queue() -> None:
     """Submitted, but DAGMan died before the log showed it."""
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.now += 200
     other = harness.replay()
     other.tell(inputs.LogCaughtUp(), inputs.QueueListed([QueuedJob(2, 0, "A", 1)]))
@@ -271,8 +268,7 @@ def test_a_restart_finds_the_job_of_the_next_run_in_the_queue() -> None:
 
 
 def test_a_job_of_the_run_that_failed_does_not_end_the_delay() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     other = harness.replay()
     other.tell(inputs.LogCaughtUp(), inputs.QueueListed([QueuedJob(1, 0, "A", 0)]))
     assert other.state("A").name == "RETRY_WAIT"
@@ -302,8 +298,7 @@ def test_a_waiting_node_holds_no_throttle() -> None:
 
 
 def test_the_dag_waits_for_a_delayed_retry() -> None:
-    harness = with_retry("1 DELAY 100", "A; B")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("1 DELAY 100", "A; B")
     harness.run_node("B", 2)
     assert not harness.ever(do.Exit)
     harness.wait(200.0)
@@ -312,8 +307,7 @@ def test_the_dag_waits_for_a_delayed_retry() -> None:
 
 
 def test_a_waiting_retry_is_shown_with_the_time_left() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     (shown, _) = harness.engine.node_reports()
     left = due(harness) - harness.now
     assert shown.status is NodeStatus.READY
@@ -338,23 +332,20 @@ def test_a_halted_dag_starts_no_retry() -> None:
 
 
 def test_a_halted_dag_with_only_a_waiting_retry_ends() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.tell(inputs.Halt())
     harness.wait(DRAINED_GRACE_S)
     assert harness.asked(do.Exit) == [do.Exit(1)]
 
 
 def test_condor_rm_does_not_wait_for_a_retry() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.tell(inputs.DagRemoved())
     assert harness.asked(do.Exit) == [do.Exit(2)]
 
 
 def test_a_clock_that_steps_ahead_or_back() -> None:
-    harness = with_retry("2 DELAY 100")
-    harness.run_node("A", 1, value=1)
+    harness = failed_once("2 DELAY 100")
     harness.wait(-5000.0)
     assert harness.state("A").name == "RETRY_WAIT"
     harness.wait(6000.0)
@@ -422,8 +413,7 @@ def test_nodes_that_are_not_put_on_hold() -> None:
     harness.pre_ends("A", 1)
     assert harness.state("A").name == "FAILED"
     harness = on_hold()
-    harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
     assert harness.state("A").name == "FAILED"
     harness = on_hold("RETRY A 3 UNLESS-EXIT 2")
     harness.run_node("A", 1, value=2)

@@ -178,8 +178,7 @@ def test_a_log_that_can_not_be_written() -> None:
 
 @pytest.mark.parametrize("removes", [True, False])
 def test_lines_about_what_is_removed(removes: bool) -> None:
-    made = make.dag("A B\nSCRIPT PRE B p")
-    harness = make.EngineHarness(made, Config(remove_node_jobs=removes)).begin()
+    harness = make.harness_of("A B\nSCRIPT PRE B p", Config(remove_node_jobs=removes))
     harness.take("A", 1)
     harness.tell(inputs.DagRemoved())
     harness.tell(inputs.RescueWritten())
@@ -260,8 +259,7 @@ def test_a_rescue_answer_that_was_not_asked_for_is_ignored() -> None:
 
 
 def test_inputs_between_rescue_file_and_its_answer_start_nothing() -> None:
-    made = make.dag("A; B; C -> D\nABORT-DAG-ON A 7")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A; B; C -> D\nABORT-DAG-ON A 7")
     for cluster, name in enumerate("ABC", 1):
         harness.take(name, cluster)
     engine = harness.engine
@@ -306,8 +304,7 @@ def test_condor_rm_while_the_schedd_is_asked_lets_final_run_if_it_has_not_begun(
 
 
 def test_a_broken_log_ends_a_run_that_waits_to_end_otherwise() -> None:
-    made = make.dag("A B\nFINAL F n.sub\nABORT-DAG-ON A 3")
-    harness = make.EngineHarness(made).begin(recovering=True)
+    harness = make.EngineHarness("A B\nFINAL F n.sub\nABORT-DAG-ON A 3").begin(recovering=True)
     harness.tell(make.submit("A", 1), make.submit("B", 2), make.terminated(1, value=3))
     harness.tell(inputs.LogCaughtUp())
     assert not harness.ever(do.Exit)  # the FINAL node must know what the schedd has

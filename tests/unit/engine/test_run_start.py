@@ -86,34 +86,31 @@ def test_a_done_node_below_a_failure_stays_done() -> None:
 
 
 def test_all_done_with_a_final_node() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A -> B
         FINAL F n.sub
         DONE A
         DONE B
     """)
-    harness = make.EngineHarness(made).begin()
     assert not harness.ever(do.Exit)
     harness.read_back()
     assert harness.submits() == ["F"]
 
 
 def test_all_done_with_a_provisioner() -> None:
-    made = make.dag("A\nPROVISIONER P n.sub\nDONE A")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A\nPROVISIONER P n.sub\nDONE A")
     assert harness.submits() == ["P"]
     assert not harness.ever(do.Exit)
 
 
 def test_a_recovery_starts_nothing_before_log_and_schedd_have_spoken() -> None:
-    made = make.dag("""
+    harness = make.EngineHarness("""
         A; B
         JOB A n.sub NOOP
         SERVICE S n.sub
         SCRIPT PRE B p
         SAVE_POINT_FILE A a
-    """)
-    harness = make.EngineHarness(made).begin(recovering=True)
+    """).begin(recovering=True)
     starters = (do.SubmitNode, do.RunScript, do.AppendNoop, do.WriteSavePoint, do.Publish)
     assert not [action for action in harness.all if isinstance(action, starters)]
     assert harness.engine.next_deadline() is None

@@ -67,13 +67,12 @@ def test_a_submission_tried_again_writes_no_second_save_file() -> None:
 
 
 def test_a_skipped_node_and_a_noop_have_started() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         B
         SCRIPT PRE B p
         PRE_SKIP B 4
         SAVE_POINT_FILE B b.save
     """)
-    harness = make.EngineHarness(made).begin()
     harness.pre_ends("B", 4)
     assert len(harness.ever(do.WriteSavePoint)) == 1
     harness = make.harness_of("JOB B n.sub NOOP\nSAVE_POINT_FILE B b.save")
@@ -117,8 +116,7 @@ def test_a_restart_after_the_node_began_writes_no_save_file(how: str) -> None:
     elif how == "skip":
         harness.pre_ends("B", 4)
     elif how == "submit failed":
-        harness.tell(inputs.SubmitFailed(1, "no", permanent=True))
-        harness.read_back()
+        harness.happens(inputs.SubmitFailed(1, "no", permanent=True))
     else:
         harness.run_node("B", 2, value=int(how == "retry"))
     assert len(harness.ever(do.WriteSavePoint)) == 1
@@ -135,13 +133,12 @@ def test_a_restart_that_finds_its_job_in_the_queue_only() -> None:
 
 
 def test_an_abort_before_its_node_was_asked_for() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A -> B
         FINAL F n.sub
         ABORT-DAG-ON A 0
         SAVE_POINT_FILE B b.save
     """)
-    harness = make.EngineHarness(made).begin()
     harness.run_node("A", 1)
     harness.read_back()
     assert harness.state("B").name == "WAITING"

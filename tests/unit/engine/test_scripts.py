@@ -70,13 +70,12 @@ def test_always_run_post_runs_the_post_script_after_a_failed_pre_script(always: 
 
 
 def test_pre_skip_makes_a_node_done_without_job_and_post() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A -> B
         SCRIPT PRE A p
         SCRIPT POST A q
         PRE_SKIP A 3
     """)
-    harness = make.EngineHarness(made).begin()
     harness.tell(inputs.ScriptEnded(0, PRE, 3))
     assert harness.asked(do.AppendPreSkip) == [do.AppendPreSkip(0, 1)]
     harness.tell(*harness.echo(harness.last))
@@ -174,8 +173,7 @@ def test_an_answer_of_a_script_that_does_not_run_is_ignored() -> None:
 
 
 def test_retry_runs_the_pre_script_again_with_the_new_number() -> None:
-    made = make.dag("A\nSCRIPT PRE A p $RETRY $MAX_RETRIES\nRETRY A 1")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A\nSCRIPT PRE A p $RETRY $MAX_RETRIES\nRETRY A 1")
     harness.pre_ends("A", 1)
     assert harness.asked(do.RunScript) == [do.RunScript(0, PRE, ("p", "1", "1"))]
     harness.pre_ends("A", 1)
@@ -284,8 +282,7 @@ def test_error_after_a_failed_post_script(job: int, post: int, error: str) -> No
 
 
 def test_a_removed_job_and_its_post_script() -> None:
-    harness = make.harness_of("A\nSCRIPT POST A q $RETURN $SUCCESS $JOB_ABORT_COUNT")
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT POST A q $RETURN $SUCCESS $JOB_ABORT_COUNT", procs=1)
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))
     assert harness.asked(do.RunScript)[0].words == ("q", "-1002", "False", "1")
     harness.post_ends("A", 1)
@@ -296,8 +293,7 @@ def test_a_removed_job_and_its_post_script() -> None:
 
 @pytest.mark.parametrize(("pre", "words"), [(4, "failed with status 4"), (-9, "died on signal 9")])
 def test_error_after_a_failed_pre_and_post_script(pre: int, words: str) -> None:
-    made = make.dag("A\nSCRIPT PRE A p\nSCRIPT POST A q")
-    harness = make.EngineHarness(made, Config(always_run_post=True)).begin()
+    harness = make.harness_of("A\nSCRIPT PRE A p\nSCRIPT POST A q", Config(always_run_post=True))
     harness.tell(*harness.echo(harness.tell(inputs.ScriptEnded(0, PRE, pre))))
     harness.post_ends("A", 1)
     error = f"PRE Script {words} and POST Script failed with status 1"
@@ -343,8 +339,7 @@ def test_a_pre_script_end_in_a_log_whose_dag_has_no_such_script_any_more() -> No
 
 
 def test_pre_skip_in_an_old_log() -> None:
-    made = make.dag("A -> B\nSCRIPT PRE A p\nPRE_SKIP A 4")
-    harness = make.EngineHarness(made).begin(recovering=True)
+    harness = make.EngineHarness("A -> B\nSCRIPT PRE A p\nPRE_SKIP A 4").begin(recovering=True)
     harness.tell(make.pre_skip("A", 3), make.pre_skip("A", 3))
     assert harness.states() == "A=DONE B=READY"
     assert harness.said("PRE_SKIP return value 4 indicates we are done (successfully) with node A")
@@ -367,8 +362,7 @@ def test_pre_skip_beats_always_run_post() -> None:
 
 
 def test_an_old_log_shows_a_failed_submission_by_the_end_of_the_post_script_alone() -> None:
-    made = make.dag("A -> B\nSCRIPT POST A q\nRETRY A 2")
-    harness = make.EngineHarness(made).begin(recovering=True)
+    harness = make.EngineHarness("A -> B\nSCRIPT POST A q\nRETRY A 2").begin(recovering=True)
     harness.tell(make.post_ended("A", 0), make.submit("B", 5))
     assert harness.states() == "A=DONE B=SUBMITTED"
 
@@ -439,8 +433,7 @@ def test_an_abort_by_a_pre_script_with_always_run_post() -> None:
 
 
 def test_an_abort_by_a_pre_script_that_succeeded() -> None:
-    made = make.dag("A\nSCRIPT PRE A p\nABORT-DAG-ON A 0 RETURN 1")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A\nSCRIPT PRE A p\nABORT-DAG-ON A 0 RETURN 1")
     harness.pre_ends("A", 0)
     assert harness.asked(do.Exit) == [do.Exit(1)]
     assert harness.state("A").name == "READY"
@@ -456,13 +449,12 @@ def test_an_abort_by_a_job_that_succeeded() -> None:
 
 
 def test_an_abort_by_a_post_script() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A B
         SCRIPT POST A q
         RETRY A 2
         ABORT-DAG-ON A 3
     """)
-    harness = make.EngineHarness(made).begin()
     harness.run_node("A", 5)
     harness.post_ends("A", 3)
     assert harness.said("Aborting DAG because we got the ABORT exit value from a POST script")
@@ -516,100 +508,42 @@ def test_a_life_with_scripts_replayed(pre: int, job: int, post: int, always: boo
     assert harness.state("A").name in ("DONE", "FAILED")
 
 
-# Scripts that wait for a place, and those put off.
+# Scripts that wait for a place, and those put off: a list of what has happened, as `add 1`,
+# `defer 1 50`, `discard 1` or `clear`, and as `pop 60 1` which node starts then, `-` for none.
 
 
-def test_first_come_first_served() -> None:
+@pytest.mark.parametrize(
+    ("happened", "next_time", "length"),
+    [
+        ("add 2, add 1, pop 0 2, pop 0 1, pop 0 -", None, 0),
+        ("defer 1 10, add 2", 10.0, 1),
+        ("defer 1 10, add 2, pop 9.9 2, pop 9.9 -, pop 10 1", None, 0),
+        ("add 1, defer 2 5, discard 1, discard 2", None, 0),
+        ("add 1, defer 2 5, discard 1, discard 2, pop 99 -", None, 0),
+        ("add 1, discard 1, add 1, pop 0 1, pop 0 -", None, 0),
+        ("add 1, defer 2 1, clear, pop 2 -", None, 0),
+        ("add 1, defer 2 5, pop 5 1", None, 1),
+        ("add 1, defer 2 5, pop 5 1, discard 2", None, 0),
+        ("defer 1 50, defer 2 60, clear, add 3", None, 1),
+        ("defer 1 50, defer 2 60, clear, add 3, pop 100 3, defer 1 150, discard 1, add 4", None, 1),
+        # an old log showed its job; now its retry
+        ("defer 1 50, discard 1, defer 1 90", 90.0, 0),
+        ("defer 1 50, discard 1, defer 1 90, pop 60 -, pop 90 1, pop 99 -", None, 0),
+        # a place of an earlier time starts no script that is put off
+        ("add 1, discard 1, add 1, pop 0 1, defer 1 50, pop 10 -", 50.0, 0),
+        ("add 1, discard 1, add 1, pop 0 1, defer 1 50, pop 10 -, pop 50 1", None, 0),
+    ],
+)
+def test_the_queue_of_scripts(happened: str, next_time: float | None, length: int) -> None:
     queue = ScriptQueue()
-    queue.add(2)
-    queue.add(1)
-    assert [queue.pop(0.0), queue.pop(0.0), queue.pop(0.0)] == [2, 1, None]
-
-
-def test_a_deferred_script_joins_when_its_time_has_come() -> None:
-    queue = ScriptQueue()
-    queue.defer(1, 10.0)
-    queue.add(2)
-    assert queue.next_time() == 10.0
-    assert queue.pop(9.9) == 2
-    assert queue.pop(9.9) is None
-    assert queue.pop(10.0) == 1
-    assert queue.next_time() is None
-
-
-def test_a_discarded_script_is_not_started() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.defer(2, 5.0)
-    queue.discard(1)
-    queue.discard(2)
-    assert queue.next_time() is None
-    assert queue.pop(99.0) is None
-
-
-def test_added_again_after_a_discard_it_comes_once() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.discard(1)
-    queue.add(1)
-    assert [queue.pop(0.0), queue.pop(0.0)] == [1, None]
-
-
-def test_no_script_starts_after_clear() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.defer(2, 1.0)
-    queue.clear()
-    assert queue.pop(2.0) is None
-
-
-def test_length_is_of_those_that_want_to_start() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.defer(2, 5.0)
-    assert len(queue) == 1
-    assert queue.pop(5.0) == 1
-    assert len(queue) == 1
-    queue.discard(2)
-    assert len(queue) == 0
-
-
-def test_what_was_put_off_and_is_needed_no_longer_does_not_count() -> None:
-    queue = ScriptQueue()
-    queue.defer(1, 50.0)
-    queue.defer(2, 60.0)
-    queue.clear()
-    queue.add(3)
-    assert len(queue) == 1
-    assert queue.next_time() is None
-    assert queue.pop(100.0) == 3
-    queue.defer(1, 150.0)
-    queue.discard(1)
-    queue.add(4)
-    assert len(queue) == 1
-
-
-def test_a_node_put_off_anew_waits_for_the_new_time() -> None:
-    queue = ScriptQueue()
-    queue.defer(1, 50.0)
-    queue.discard(1)  # an old log showed its job; now its retry
-    queue.defer(1, 90.0)
-    assert queue.next_time() == 90.0
-    assert queue.pop(60.0) is None
-    assert queue.pop(90.0) == 1
-    assert queue.pop(99.0) is None
-
-
-def test_a_place_of_an_earlier_time_starts_no_script_that_is_put_off() -> None:
-    queue = ScriptQueue()
-    queue.add(1)
-    queue.discard(1)
-    queue.add(1)
-    assert queue.pop(0.0) == 1
-    queue.defer(1, 50.0)
-    assert queue.pop(10.0) is None
-    assert len(queue) == 0
-    assert queue.pop(50.0) == 1
+    for step in happened.split(", "):
+        what, *words = step.split()
+        if what == "pop":
+            assert queue.pop(float(words[0])) == (None if words[1] == "-" else int(words[1])), step
+        else:
+            numbers: list[Any] = [int(word) for word in words]
+            getattr(queue, what)(*numbers)
+    assert (queue.next_time(), len(queue)) == (next_time, length)
 
 
 # HOLD scripts: one for each time a proc goes on hold, and no part of the node's life.
@@ -780,9 +714,7 @@ def test_a_halted_dag_starts_it() -> None:
 
 
 def test_nothing_waits_for_it_at_the_end() -> None:
-    made = make.dag("A\nSCRIPT HOLD A h")
-    harness = make.EngineHarness(made, QUIET).begin()
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT HOLD A h", QUIET, procs=1)
     harness.tell(held(5), released(5), make.terminated(5))
     assert harness.asked(do.Exit) == [do.Exit(0)]
     assert not harness.ever(do.KillScripts)
@@ -811,14 +743,11 @@ def test_after_a_restart_only_those_that_are_on_hold_still() -> None:
 def test_after_a_restart_only_those_whose_end_is_not_in_the_log() -> None:
     harness = with_hold_script(procs=3)
     harness.tell(held(5, 0), held(5, 1), held(5, 2))
-    harness.tell(ended(proc=1))
-    harness.read_back()
-    harness.tell(ended(4, proc=2), released(5, 2), held(5, 2))
-    harness.read_back()
+    harness.happens(ended(proc=1))
+    harness.happens(ended(4, proc=2), released(5, 2), held(5, 2))
     other = harness.restart()
     assert started(other) == [(0, 1), (2, 2)]
-    other.tell(ended(proc=0), ended(proc=2, number=2))
-    other.read_back()
+    other.happens(ended(proc=0), ended(proc=2, number=2))
     again = other.restart()
     assert not again.ever(do.RunScript)
     again.tell(released(5, 1), held(5, 1))
@@ -840,9 +769,7 @@ def test_held_twice_in_an_old_log_is_one_script() -> None:
 
 
 def test_a_proc_held_in_an_earlier_run_of_its_node() -> None:
-    made = make.dag("A\nSCRIPT HOLD A h\nRETRY A 1")
-    harness = make.EngineHarness(made, QUIET).begin()
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT HOLD A h\nRETRY A 1", QUIET, procs=1)
     harness.tell(held(5), make.of_job(EventKind.JOB_ABORTED, 5))
     harness.take("A", 6)
     assert not harness.restart().ever(do.RunScript)
@@ -858,8 +785,7 @@ def test_a_restart_obeys_the_throttle() -> None:
 
 
 def test_a_node_without_a_hold_script() -> None:
-    harness = make.harness_of("A")
-    harness.take("A", 5)
+    harness = make.harness_of("A", procs=1)
     harness.tell(held(5))
     assert not harness.asked(do.RunScript)
     assert harness.engine.report().procs_held == 1
@@ -867,9 +793,7 @@ def test_a_node_without_a_hold_script() -> None:
 
 @pytest.mark.parametrize("strict", [0, 1])
 def test_an_unknown_macro_in_a_hold_script(strict: int) -> None:
-    made = make.dag("A\nSCRIPT HOLD A h $WHAT")
-    harness = make.EngineHarness(made, Config(use_strict=strict)).begin()
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT HOLD A h $WHAT", Config(use_strict=strict), procs=1)
     harness.tell(held(5))
     assert harness.said("Warning: unrecognized macro $WHAT in node A HOLD script arguments")
     if strict:
@@ -881,9 +805,7 @@ def test_an_unknown_macro_in_a_hold_script(strict: int) -> None:
 
 
 def test_the_limit_of_holds_removes_the_jobs_and_the_script_runs_all_the_same() -> None:
-    made = make.dag("A\nSCRIPT HOLD A h\nRETRY A 1")
-    harness = make.EngineHarness(made, Config(max_job_holds=1)).begin()
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT HOLD A h\nRETRY A 1", Config(max_job_holds=1), procs=1)
     harness.tell(held(5))
     assert harness.said(
         "Total hold count for job 5 (node A)has reached DAGMAN_MAX_JOB_HOLDS (1);"
@@ -899,8 +821,7 @@ def test_the_limit_of_holds_removes_the_jobs_and_the_script_runs_all_the_same() 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3])
 def test_the_limit_counts_procs_that_are_on_hold_now(limit: int) -> None:
-    harness = make.harness_of("A", Config(max_job_holds=limit))
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A", Config(max_job_holds=limit), procs=3)
     harness.tell(held(5, 0), released(5, 0), held(5, 0), held(5, 0))
     assert bool(harness.ever(do.RemoveJobs)) == (limit == 1)
     harness.tell(held(5, 1))
@@ -911,8 +832,7 @@ def test_the_limit_counts_procs_that_are_on_hold_now(limit: int) -> None:
 
 def test_the_limit_of_holds_goes_by_no_reason_of_a_job() -> None:
     """A job may hold itself with the words of a BRAKE, which the DAG has not got."""
-    harness = make.harness_of("A", Config(max_job_holds=1))
-    harness.take("A", 5)
+    harness = make.harness_of("A", Config(max_job_holds=1), procs=1)
     harness.tell(make.of_job(EventKind.JOB_HELD, 5, text=HOLD_WORDS))
     assert harness.ever(do.RemoveJobs)
 
@@ -939,8 +859,7 @@ def test_an_event_of_a_proc_that_has_ended_starts_nothing() -> None:
 
 
 def test_a_doubled_event_starts_no_second_script() -> None:
-    harness = make.harness_of("A\nSCRIPT HOLD A h")
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT HOLD A h", procs=1)
     held = make.of_job(EventKind.JOB_HELD, 5)
     harness.tell(held, held)
     assert len(harness.ever(do.RunScript)) == 1
@@ -963,8 +882,7 @@ class Watched(dict[int, int]):
 
 
 def test_the_limit_of_holds_is_no_reason_to_look_at_all_procs() -> None:
-    harness = make.harness_of("A", Config(max_job_holds=50))
-    harness.take("A", 5, procs=40)
+    harness = make.harness_of("A", Config(max_job_holds=50), procs=40)
     jobs = harness.engine.run.job_table.by_node[0]
     harness.engine.check = None
     jobs.procs = watched = Watched(jobs.procs)

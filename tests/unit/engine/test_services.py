@@ -72,8 +72,7 @@ def test_a_services_post_script_is_waited_for() -> None:
 
 def test_a_service_does_not_count_for_maxjobs() -> None:
 
-    made = make.dag("A B\nSERVICE S n.sub")
-    harness = make.EngineHarness(made, limits=Throttles(jobs=1)).begin()
+    harness = make.harness_of("A B\nSERVICE S n.sub", limits=Throttles(jobs=1))
     harness.take("S", 3)
     assert harness.submits() == ["A"]
     harness.take("A", 5)
@@ -139,8 +138,7 @@ def test_a_lost_service_job_is_noticed() -> None:
     other = harness.replay()
     other.tell(inputs.LogCaughtUp())
     for _ in range(2):
-        other.tell(inputs.QueueListed([inputs.QueuedJob(5, 0, "A", 0)]))
-        other.read_back()
+        other.happens(inputs.QueueListed([inputs.QueuedJob(5, 0, "A", 0)]))
         other.wait(20.0)
     assert other.state("S").name == "FAILED"
     assert not other.ever(do.Exit)

@@ -64,8 +64,7 @@ def test_depth_first(first: bool) -> None:
 
 @pytest.mark.parametrize("first", [False, True])
 def test_a_retried_node_goes_first_if_so_configured(first: bool) -> None:
-    made = make.dag("A B C\nRETRY A 1")
-    harness = make.EngineHarness(made, Config(retry_node_first=first), Throttles(jobs=1)).begin()
+    harness = make.harness_of("A B C\nRETRY A 1", Config(retry_node_first=first), Throttles(jobs=1))
     harness.run_node("A", 1, 1)
     assert harness.submits() == (["A"] if first else ["B"])
 
@@ -93,14 +92,13 @@ def test_max_idle_counts_procs() -> None:
 
 
 def test_categories_hold_back_their_own_only() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         A B C D
         CATEGORY A x
         CATEGORY B x
         CATEGORY D x
         MAXJOBS x 1
     """)
-    harness = make.EngineHarness(made).begin()
     harness.take("A", 1)
     assert harness.submits() == ["C"]
     harness.take("C", 2)
@@ -114,8 +112,7 @@ def test_categories_hold_back_their_own_only() -> None:
 
 
 def test_a_refused_submit_frees_its_category() -> None:
-    made = make.dag("A B\nCATEGORY ALL_NODES x\nMAXJOBS x 1")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A B\nCATEGORY ALL_NODES x\nMAXJOBS x 1")
     harness.tell(PERMANENT)
     assert harness.submits() == ["B"]
 
@@ -199,8 +196,7 @@ def test_a_lost_reply_of_a_job_that_has_ended_and_whose_submit_event_is_lost_too
     harness.tell(LOST, make.terminated(5))
     harness.wait(1.0)
     assert harness.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
-    harness.tell(inputs.QueueListed([], [inputs.EndedJob(5, 0, "A", 0, 0)]))
-    harness.read_back()
+    harness.happens(inputs.QueueListed([], [inputs.EndedJob(5, 0, "A", 0, 0)]))
     assert harness.state("A").name == "DONE"
     assert len(harness.ever(do.SubmitNode)) == 1
 
@@ -249,13 +245,12 @@ def test_a_noop_node_is_written_into_the_log_and_never_submitted() -> None:
 
 
 def test_a_noop_node_with_scripts_and_retry() -> None:
-    made = make.dag("""
+    harness = make.harness_of("""
         JOB A n.sub NOOP
         SCRIPT PRE A p
         SCRIPT POST A q
         RETRY A 1
     """)
-    harness = make.EngineHarness(made).begin()
     for status in (1, 0):
         harness.pre_ends("A")
         harness.tell(*harness.echo(harness.last))

@@ -327,12 +327,10 @@ def test_services_and_noops_are_not_removed() -> None:
 
 
 def test_the_final_node_is_no_surplus() -> None:
-    made = make.dag("A; B\nFINAL F n.sub\nABORT-DAG-ON A 3")
-    harness = make.EngineHarness(made, REMOVES).begin()
+    harness = make.harness_of("A; B\nFINAL F n.sub\nABORT-DAG-ON A 3", REMOVES)
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(make.terminated(1, value=3))
-    harness.read_back()
+    harness.happens(make.terminated(1, value=3))
     harness.take("F", 3)
     harness.tell(LimitsWanted(jobs=1))  # B is being removed, but has not ended
     assert not harness.asked(do.AppendJournalRecord)
@@ -444,8 +442,7 @@ def test_a_deferred_script_at_a_bounded_pace_wakes_nobody_in_vain() -> None:
 
 
 def test_a_failed_submission_uses_up_a_granted_retry_too() -> None:
-    harness = make.harness_of("A\nSCRIPT POST A q\nRETRY A 0")
-    harness.take("A", 5)
+    harness = make.harness_of("A\nSCRIPT POST A q\nRETRY A 0", procs=1)
     harness.tell(make.record(JournalRecord.SURPLUS, "A", cluster=5))
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))
     harness.post_ends("A", 1)

@@ -205,8 +205,7 @@ def test_a_submit_event_that_was_cut_short_and_the_next_lost() -> None:
     harness = make.EngineHarness(BAG, make.QUIET).begin(recovering=True)
     harness.tell(make.submit("B", 5), make.terminated(5, 1), inputs.LogCaughtUp())
     found = [QueuedJob(5, 0, "B", 0, shared=True)]
-    harness.tell(QueueListed(found, [EndedJob(5, 1, "C", 0, 0, shared=True)]))
-    harness.read_back()
+    harness.happens(QueueListed(found, [EndedJob(5, 1, "C", 0, 0, shared=True)]))
     assert harness.states() == "A=SUBMITTING B=SUBMITTED C=DONE D=READY"
     table = harness.engine.run.job_table
     assert (table.submitted, table.completed) == (2, 1)
@@ -286,8 +285,7 @@ def test_a_refused_cluster_is_taken_apart() -> None:
     assert harness.said("20 nodes can't be submitted together, trying at most 2: one of them")
     harness.tell(inputs.NotTogether(nodes[:2], 0, "one of them is bad"))
     assert harness.submits() == ["N0"]
-    harness.tell(inputs.SubmitFailed(nodes[0], "bad", permanent=True))
-    harness.read_back()
+    harness.happens(inputs.SubmitFailed(nodes[0], "bad", permanent=True))
     assert harness.state("N0") is State.FAILED
 
 
@@ -346,8 +344,7 @@ def test_what_the_queue_has_is_adopted_by_its_proc() -> None:
     harness = lost()
     harness.wait(1.0)
     found = [QueuedJob(5, proc, name, 0, shared=True) for proc, name in enumerate("BCD")]
-    harness.tell(QueueListed([QueuedJob(4, 0, "A", 0), *found]))
-    harness.read_back()
+    harness.happens(QueueListed([QueuedJob(4, 0, "A", 0), *found]))
     assert harness.states() == "A=SUBMITTED B=SUBMITTED C=SUBMITTED D=SUBMITTED"
     harness.tell(make.terminated(5, 1))
     assert harness.state("C") is State.DONE
@@ -357,8 +354,7 @@ def test_what_the_queue_has_is_adopted_by_its_proc() -> None:
 def test_what_the_history_has_is_adopted_by_its_proc() -> None:
     harness = make.EngineHarness(BAG, make.quiet(max_nodes_in_cluster=9)).begin(recovering=True)
     harness.tell(inputs.LogCaughtUp())
-    harness.tell(QueueListed([], [EndedJob(5, 2, "D", 0, 0, shared=True)]))
-    harness.read_back()
+    harness.happens(QueueListed([], [EndedJob(5, 2, "D", 0, 0, shared=True)]))
     assert harness.state("D") is State.DONE
     assert harness.engine.run.nodes.last_job(3) == "5.2"
 

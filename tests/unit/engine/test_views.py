@@ -43,8 +43,7 @@ def test_a_failed_node_tells_why() -> None:
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_submission_under_way_at_the_end_counts_as_one_that_was_made(lost: bool) -> None:
-    harness = make.harness_of("A B\nABORT-DAG-ON A 3")
-    harness.take("A", 5)
+    harness = make.harness_of("A B\nABORT-DAG-ON A 3", procs=1)
     if lost:
         harness.tell(inputs.SubmitFailed(1, "no reply", permanent=False, unknown=True))
     report = harness.engine.report()
@@ -59,8 +58,7 @@ def test_a_submission_under_way_at_the_end_counts_as_one_that_was_made(lost: boo
 def test_what_cannot_be_submitted_has_failed_at_the_end_though_the_log_does_not_say_so_yet() -> (
     None
 ):
-    harness = make.harness_of("A B\nABORT-DAG-ON A 3")
-    harness.take("A", 5)
+    harness = make.harness_of("A B\nABORT-DAG-ON A 3", procs=1)
     harness.engine.handle(inputs.SubmitFailed(1, "not taken", permanent=True), harness.now)
     harness.tell(make.terminated(5, value=3))
     assert harness.asked(do.Exit)
@@ -73,8 +71,7 @@ def test_what_cannot_be_submitted_has_failed_at_the_end_though_the_log_does_not_
 
 
 def test_what_waits_for_its_turn_at_the_end_was_not_begun() -> None:
-    harness = make.harness_of("A B\nABORT-DAG-ON A 3", limits=Throttles(jobs=1))
-    harness.take("A", 5)
+    harness = make.harness_of("A B\nABORT-DAG-ON A 3", limits=Throttles(jobs=1), procs=1)
     harness.tell(make.terminated(5, value=3))
     assert harness.asked(do.Exit)
     assert reports(harness)["B"].status is NodeStatus.READY
@@ -115,8 +112,7 @@ def test_macros_before_any_job() -> None:
 
 
 def test_macros_after_the_jobs() -> None:
-    harness = make.harness_of("A\nSCRIPT POST A q")
-    harness.take("A", 5, procs=3)
+    harness = make.harness_of("A\nSCRIPT POST A q", procs=3)
     harness.tell(make.terminated(5, 0), make.terminated(5, 1, 2))
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5, 2))
     got = views.Macros(harness.engine.run, 0, ScriptKind.POST)
@@ -126,8 +122,7 @@ def test_macros_after_the_jobs() -> None:
 
 
 def test_awaited_names_what_is_under_way() -> None:
-    harness = make.harness_of("A -> B; C\nSCRIPT PRE C p")
-    harness.take("A", 5)
+    harness = make.harness_of("A -> B; C\nSCRIPT PRE C p", procs=1)
     assert list(harness.engine.awaited()) == [
         "  Node A, HTCondor ID 5, status STATUS_SUBMITTED",
         "  Node C, HTCondor ID 0, status STATUS_PRERUN",

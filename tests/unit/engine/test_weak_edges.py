@@ -59,8 +59,7 @@ def test_many_weak_parents_of_many_children() -> None:
 
 
 def test_unless_exit_starts_nobody() -> None:
-    made = make.dag("A ~> B\nRETRY A 2 UNLESS-EXIT 1")
-    harness = make.EngineHarness(made).begin()
+    harness = make.harness_of("A ~> B\nRETRY A 2 UNLESS-EXIT 1")
     fail(harness, "A", 1)
     assert harness.states() == "A=FAILED B=WAITING"
 

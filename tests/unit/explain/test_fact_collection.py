@@ -22,12 +22,11 @@ TEXT = "JOB A a.sub\nSUBDAG EXTERNAL X in.dag\n"
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
-    monkeypatch.chdir(tmp_path)
+def logs(work_directory: Path) -> DagLogs:
     Path("t.dag").write_text(TEXT)
     Path("in.dag").write_text("JOB I i.sub\n")
     Path("a.sub").write_text("error = err\nqueue\n")
-    return DagLogs(tmp_path)
+    return DagLogs(work_directory)
 
 
 def failed(logs: DagLogs) -> None:
@@ -48,8 +47,7 @@ def facts(**changes: Any) -> Facts:
 
 def test_a_failed_dag_with_a_failed_sub_dag(logs: DagLogs, tmp_path: Path) -> None:
     failed(logs)
-    inner = DagLogs(tmp_path, "in.dag")
-    inner.start()
+    inner = DagLogs(tmp_path, "in.dag").start()
     inner.submit("I", 9)
     inner.terminate(9, value=2)
     inner.end(1)

@@ -92,11 +92,8 @@ def test_no_items(arguments: str) -> None:
         *("(standard)", "(standard header)", "(csv trim)", "(nonsense)", "(csv header,)"),
     ],
 )
-def test_which_tables_have_a_header(
-    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text(TABLE)
+def test_which_tables_have_a_header(options: str, work_directory: Path) -> None:
+    (work_directory / "t.csv").write_text(TABLE)
     read = htcondor2.Submit(f"queue x,y from table{options} t.csv\n")
     names = set(next(iter(read.itemdata())))
     found = items_of(read.getQArgs())

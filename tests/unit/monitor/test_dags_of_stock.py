@@ -18,17 +18,14 @@ def recorded(module: str, name: str) -> Any:
 
 
 @pytest.fixture
-def show(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Any:
+def show(work_directory: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     """Brings a directory back; gives what runs a command there: exit code and output."""
-    monkeypatch.chdir(tmp_path)
 
     def bring(name: str) -> Any:
         for file, text in recordings.load(f"{recordings.LEFT}/{name}.json").items():
-            path = tmp_path / file
+            path = work_directory / file
             path.parent.mkdir(parents=True, exist_ok=True)
-            whole = "".join(text).replace("HERE", str(tmp_path))
+            whole = "".join(text).replace("HERE", str(work_directory))
             path.write_text(whole, errors="surrogateescape")
 
         def run(*words: str) -> tuple[int, str]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import pytest
-
 from condor_pydagman.follow.notices.known import DataWait
 from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.monitor.data_node_logs import data_waits
@@ -28,10 +26,7 @@ def running(name: str) -> NodeRun:
     return run
 
 
-def test_what_the_workers_of_nodes_that_run_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_the_workers_of_nodes_that_run_say(work_directory: Path) -> None:
     text = "DATA in in.dap\nDATA idle in.dap\nDATA done in.dap\nJOB a a.sub\n"
     Path("t.dag").write_text(text)
     found, graph = find_dag("t.dag", ask=False), dag(text)

@@ -18,11 +18,8 @@ def test_a_file_and_none(tmp_path: Path) -> None:
     assert (size_of(str(path)), changed_at(str(path))) == (3, 7.0)
 
 
-def test_names_are_relative_to_here_if_they_are_below(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert shown(str(tmp_path / "d" / ".." / "a")) == "a"
+def test_names_are_relative_to_here_if_they_are_below(work_directory: Path) -> None:
+    assert shown(str(work_directory / "d" / ".." / "a")) == "a"
     assert shown("/etc/../etc/passwd") == "/etc/passwd"
 
 

@@ -87,8 +87,7 @@ def test_where_the_logs_are(work_directory: Path) -> None:
 
 
 def test_a_dag_whose_file_is_gone_is_known_by_its_logs(work_directory: Path) -> None:
-    logs = DagLogs(work_directory)
-    logs.start()
+    logs = DagLogs(work_directory).start()
     logs.end(1)
     found = find_dag("t.dag")
     assert (found.state, found.exit_code, found.ended) == (DagState.FAILED, 1, True)
@@ -177,8 +176,7 @@ def test_a_dag_that_is_submitted_again(
     work_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (work_directory / "t.dag").touch()
-    logs = DagLogs(work_directory)
-    logs.start()
+    logs = DagLogs(work_directory).start()
     logs.end(1)
     monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: 1 / 0)
     assert find_dag("t.dag").state is DagState.FAILED
@@ -201,8 +199,7 @@ def test_an_interrupted_dag_that_is_submitted_again(
     """Its first job was removed while it was held; the new one recovers its run."""
     (work_directory / "t.dag").touch()
     (work_directory / "t.dag.lock").write_text("6\n")
-    logs = DagLogs(work_directory)
-    logs.start()
+    logs = DagLogs(work_directory).start()
     (work_directory / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
     os.utime(logs.out, (1, 1))
     ad = {**AD, "Iwd": str(work_directory), "JobStatus": 1, "QDate": 50}

@@ -21,8 +21,7 @@ from tests.unit.follow.test_overview import DAG, HELD, READY, a_run, held, seen
 
 
 @pytest.fixture(autouse=True)
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FoundDag:
-    monkeypatch.chdir(tmp_path)
+def found(work_directory: Path) -> FoundDag:
     Path("t.dag").write_text(DAG)
     Path("t.dag.dagman.out").write_text("")
     return find_dag("t.dag", ask=False)

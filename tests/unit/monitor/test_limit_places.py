@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.explain.fact_collection import collect_facts, limit_places
 from condor_pydagman.follow.run_model import DagState, Run
@@ -40,15 +38,11 @@ def test_a_dagman_that_does_not_say() -> None:
     assert limit_places(run_with({"DAGMan_MaxIdle": 7}), OPTIONS) == {}
 
 
-def test_the_dags_own_configuration_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_dags_own_configuration_is_not_read(work_directory: Path) -> None:
     Path("a.sub").write_text("executable = /bin/true\nqueue\n")
     Path("t.dag").write_text("CONFIG my.config\nJOB A a.sub\n")
     Path("my.config").write_text("include command : touch ran\n")
-    logs = DagLogs(tmp_path)
-    logs.start()
+    logs = DagLogs(work_directory).start()
     logs.say("DAGMAN_MAX_JOBS_IDLE = 7, set in my.config, line 2")
     logs.say("\tMaximum Idle Jobs-------------: 7")
     found = find_dag("t.dag", ask=False)._replace(state=DagState.RUNNING)

@@ -82,8 +82,7 @@ def test_a_job_is_shown_held_until_it_is_released(tmp_path: Path) -> None:
     (tmp_path / "a.sub").write_text("executable = x\nhold = true\nqueue\n")
     os.utime(tmp_path / "a.sub", (BEGIN, BEGIN))
     (tmp_path / "t.dag").write_text("JOB A a.sub\n")
-    logs = DagLogs(tmp_path)
-    logs.start()
+    logs = DagLogs(tmp_path).start()
     with locks.held(tmp_path / "t.dag.lock", "7\n"):
         dag = WatchedDag(find_dag(str(tmp_path / "t.dag"), ask=False))
         logs.submit("A", 7)

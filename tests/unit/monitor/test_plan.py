@@ -42,8 +42,7 @@ def test_what_a_dag_says(tmp_path: Path) -> None:
 def test_the_rescue_file_of_the_last_run(tmp_path: Path) -> None:
     (tmp_path / "t.dag").write_text(DAG)
     (tmp_path / "t.dag.rescue001").write_text("DONE A\n")
-    logs = DagLogs(tmp_path)
-    logs.start()
+    logs = DagLogs(tmp_path).start()
     assert done(tmp_path) == {"B"}
     logs.say("** x (CONDOR_DAGMAN) STARTING UP")
     logs.say("USING RESCUE DAG t.dag.rescue001")

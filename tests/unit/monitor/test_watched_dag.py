@@ -37,8 +37,7 @@ def started(tmp_path: Path) -> DagLogs:
     """The logs of a DAG that has just been started, and its files."""
     (tmp_path / "t.dag").write_text(DAG)
     (tmp_path / "inner.dag").write_text("JOB I a.sub\n")
-    made = DagLogs(tmp_path)
-    made.start()
+    made = DagLogs(tmp_path).start()
     return made
 
 
@@ -86,8 +85,7 @@ def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
     dag = watched(logs)
     assert not dag.look().subdags
     logs.submit("S", 8)
-    inner = DagLogs(tmp_path, "inner.dag")
-    inner.start()
+    inner = DagLogs(tmp_path, "inner.dag").start()
     inner.submit("I", 9)
     (seen,) = dag.look().subdags
     assert (seen.dag, seen.counts["idle"]) == ("S: inner.dag", 1)

@@ -30,6 +30,7 @@ def chain(*names: str) -> Dag:
         dag.add_node(name, f"{name}.sub")
     for number in range(1, len(names)):
         dag.add_edges([number - 1], [number])
+    dag.finish()
     return dag
 
 
@@ -47,7 +48,6 @@ def described(
 
 def test_order_of_everything() -> None:
     dag = chain("A", "B", "C")
-    dag.finish()
     dag.priorities[1] = 5
     dag.variables[1] = (Variable("x", "a b", False), Variable("MY.Late", "3", True))
     text = described(dag, 1, "executable = /bin/true\nqueue 2\nexecutable = /bin/false\n")
@@ -80,7 +80,6 @@ def test_order_of_everything() -> None:
 
 def test_a_node_without_parents_or_options_gets_no_conditional_lines() -> None:
     dag = chain("A")
-    dag.finish()
     text = described(dag, 0, workflow=Workflow(0, "/n.log", Config(), " "))
     for key in (
         *("DAG_PARENT_NAMES =", "batch_name", "batch_id", "priority", "keep_claim_idle"),
@@ -91,7 +90,6 @@ def test_a_node_without_parents_or_options_gets_no_conditional_lines() -> None:
 
 def test_knobs_and_accounting() -> None:
     dag = chain("A", "B")
-    dag.finish()
     dag.priorities[0] = -4
     config = Config(hold_claim_time=0, suppress_job_logs=True, suppress_notification=True)
     text = described(dag, 0, workflow=Workflow(1, "/n.log", config, "", "", "group_x", "user"))
@@ -102,14 +100,12 @@ def test_knobs_and_accounting() -> None:
 
 def test_a_priority_of_zero_is_not_said() -> None:
     dag = chain("A")
-    dag.finish()
     dag.priorities[0] = 0
     assert "priority" not in described(dag, 0)
 
 
 def test_a_priority_that_a_person_has_set_counts() -> None:
     dag = chain("A")
-    dag.finish()
     dag.priorities[0] = 5
     text = describe(dag, 0, split("queue\n"), WORKFLOW, AtSubmission(priority=-7))
     assert "priority = -7\n" in text
@@ -125,7 +121,6 @@ def test_service_jobs_live_as_long_as_the_dag() -> None:
 
 def test_a_backslash_at_the_end_of_a_variable_does_not_eat_the_next_line() -> None:
     dag = chain("A")
-    dag.finish()
     dag.variables[0] = (Variable("x", "a\\", False),)
     assert "x = a\\$(DAGMAN_NOTHING:)\n" in described(dag, 0)
 
@@ -134,7 +129,6 @@ def test_a_backslash_at_the_end_of_a_variable_does_not_eat_the_next_line() -> No
 @pytest.mark.parametrize("append", [True, False])
 def test_a_variable_of_several_lines_is_refused(value: str, append: bool) -> None:
     dag = chain("A")
-    dag.finish()
     dag.variables[0] = (Variable("x", value, append),)
     with pytest.raises(PoolError, match=r"^the value of x has more than one line: 1\\"):
         described(dag, 0)
@@ -143,7 +137,6 @@ def test_a_variable_of_several_lines_is_refused(value: str, append: bool) -> Non
 @pytest.mark.parametrize("where", ["nodes_log", "batch_name", "accounting_group"])
 def test_a_name_of_several_lines_is_refused(where: str) -> None:
     dag = chain("A")
-    dag.finish()
     with pytest.raises(PoolError, match=r"^a name or path has more than one line: a\\x0aqueue"):
         described(dag, 0, workflow=WORKFLOW._replace(**{where: "a\nqueue"}))
 
@@ -151,7 +144,6 @@ def test_a_name_of_several_lines_is_refused(where: str) -> None:
 @pytest.mark.parametrize("key", ["dag_node_name", "DAGMan_Log"])
 def test_nothing_that_is_appended_hides_a_job_from_dagman(key: str) -> None:
     dag = chain("A")
-    dag.finish()
     dag.variables[0] = (Variable(key, "other", append=True),)
     read = htcondor2.Submit(described(dag, 0))
     assert read.expand("dag_node_name") == "A"
@@ -234,7 +226,6 @@ def test_items_without_an_end_reach_to_the_end_of_the_file() -> None:
 
 def test_statements_in_an_if_block_do_not_end_the_file() -> None:
     dag = chain("A")
-    dag.finish()
     text = "if false\nqueue 3\nendif\nb = 1\nqueue 2\nc = 1\n"
     assert split(text).parts == (("if false\n", "queue 3\n"), ("endif\nb = 1\n", "queue 2\n"))
     shown = described(dag, 0, text)
@@ -248,7 +239,6 @@ def test_if_block_with_the_only_statement() -> None:
 
 def test_jobs_for_a_person_go_on_hold() -> None:
     dag = chain("A", "B")
-    dag.finish()
     text = describe(dag, 0, split("queue\n"), WORKFLOW, AtSubmission(hold=True))
     assert "hold = true\nkeep_claim_idle = 20\n" in text
     assert "hold" not in described(dag, 1)
@@ -256,7 +246,6 @@ def test_jobs_for_a_person_go_on_hold() -> None:
 
 def test_machine_attributes_are_recorded_before_vars() -> None:
     dag = chain("A")
-    dag.finish()
     dag.variables[0] = (Variable("x", "1", False),)
     config = Config(record_machine_attrs="Arch, OpSys Memory")
     flow = WORKFLOW._replace(config=config, inherited=(("In_Foo", '"a b"'), ("In_Sum", "3 + 4")))
@@ -294,7 +283,6 @@ def test_the_wish_for_no_batch_name_reaches_sub_dags() -> None:
 def test_a_dollar_in_a_node_name_or_directory_begins_no_macro() -> None:
     """Recovery finds the node by the name in its submit event, and the log by its path."""
     dag = chain("N$(X)z")
-    dag.finish()
     text = described(dag, 0, workflow=WORKFLOW._replace(nodes_log="/run/a$(Y)/n.log"))
     assert "dag_node_name = N$(DOLLAR)(X)z\n" in text
     assert "submit_event_notes = DAG Node: N$(DOLLAR)(X)z\n" in text

@@ -111,11 +111,8 @@ def test_a_nodes_log_with_half_a_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_dags_that_are_drawn_are_good(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_dags_that_are_drawn_are_good(work_directory: Path, seed: int) -> None:
     dag = site_dags.draw("d", Random(seed), 8)
-    site_dags.write(dag, tmp_path, Random(seed), tmp_path / "ledger", tmp_path)
+    site_dags.write(dag, work_directory, Random(seed), work_directory / "ledger", work_directory)
     read = read_dag("t.dag")
     assert set(read) == set(dag.parents)

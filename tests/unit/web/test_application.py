@@ -400,15 +400,13 @@ def test_what_is_shown_of_a_finding_about_sub_dags() -> None:
     assert [one["finding"] for one in dag["findings"]] == ["Node B failed."]
 
 
-def test_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    directory = tmp_path / "<b>ü %41"
+def test_hostile_names(work_directory: Path) -> None:
+    directory = work_directory / "<b>ü %41"
     directory.mkdir()
     file = directory / "'\"<i>.dag"
     lines = ["JOB %s x.sub" % (name if '"' not in name else QUOTED) for name in HOSTILE]
     file.write_bytes("\n".join(lines).encode() + b"\nJOB \xff\xfe x.sub\n")
-    logs = DagLogs(directory, file.name)
-    logs.start()
+    logs = DagLogs(directory, file.name).start()
     for number, name in enumerate(HOSTILE):
         logs.submit(name, number + 1)
 

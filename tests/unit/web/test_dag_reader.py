@@ -51,11 +51,9 @@ class Seen:
 
 
 @pytest.fixture
-def seen_dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.dag").write_text(MERGED)
-    logs = DagLogs(tmp_path)
-    logs.start()
+def seen_dag(work_directory: Path) -> Seen:
+    (work_directory / "t.dag").write_text(MERGED)
+    logs = DagLogs(work_directory).start()
     return Seen(logs)
 
 
@@ -110,22 +108,21 @@ def told(reader: DagReader) -> list[tuple[str, str]]:
     return [(row["state"], row["reason"]) for row in rows]
 
 
-def test_nodes_that_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    DagLogs(tmp_path).start()
-    reader = reader_of(tmp_path, "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nCHOOSE FROM B\n")
+def test_nodes_that_are_left_out(work_directory: Path) -> None:
+    DagLogs(work_directory).start()
+    reader = reader_of(
+        work_directory, "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nCHOOSE FROM B\n"
+    )
     assert told(reader) == [("left_out", "CHOOSE leaves it out"), ("ready", "")]
 
 
-def test_nodes_that_are_skipped_or_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_that_are_skipped_or_cached(work_directory: Path) -> None:
     """Everywhere else they count as done."""
-    monkeypatch.chdir(tmp_path)
-    logs = DagLogs(tmp_path)
-    logs.start()
+    logs = DagLogs(work_directory).start()
     logs.record("CACHED", 1, text="abc")
     logs.record("CONDITION", 0, text="Parents.A.size > 1", node="B")
     text = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
-    reader = reader_of(tmp_path, f"{text}CACHE A INPUTS a.in\nRUN_IF B Parents.A.size > 1\n")
+    reader = reader_of(work_directory, f"{text}CACHE A INPUTS a.in\nRUN_IF B Parents.A.size > 1\n")
     assert told(reader) == [
         ("cached", "nothing has changed since it was last done"),
         ("skipped", "RUN_IF is false: Parents.A.size > 1"),

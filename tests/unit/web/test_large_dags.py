@@ -21,8 +21,7 @@ def test_many_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines += [f"PARENT first CHILD {' '.join(works)}", f"PARENT {' '.join(works)} CHILD last"]
     file = tmp_path / "large.dag"
     file.write_text("\n".join(lines))
-    logs = DagLogs(tmp_path, file.name)
-    logs.start()
+    logs = DagLogs(tmp_path, file.name).start()
     logs.submit("first", 1)
 
     async def test() -> None:
