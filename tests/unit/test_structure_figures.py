@@ -13,20 +13,25 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType, FunctionType
+from types import FrameType, FunctionType, SimpleNamespace
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman import transfer_file
+from condor_pydagman.adapters import request_client
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import TABLES, Feature
 from condor_pydagman.engine.hooks import Hooks
 from condor_pydagman.feature_table import FEATURES, RECORDS, part
+from condor_pydagman.features.steering.clients import LocalClients
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.watched_dag import WatchedDag
+from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import CORE_RECORDS, DAG_EVENTS
+from condor_pydagman.web.steering import Steering, read_request
 from tests import locks
 from tests.dag_logs import DagLogs
 from tests.make import EngineHarness, terminated
@@ -41,6 +46,8 @@ EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 # nothing new in its logs, and with an event of A.
 LOOK = {"calls": 60, "files": 18, "changes of file": 34}
 LOOK_AT_EVENT = {"calls": 237, "files": 37, "changes of file": 119}
+# Of a command of the page for a node: from the page's JSON to what the engine has done, and back.
+STEERING = {"calls": 225, "files": 20, "changes of file": 48}
 # Of the transfer of a local file, from Python, after another one.
 TRANSFER = {"calls": 462, "files": 37}  # 461 in a process that has run no other test
 MOST_PARAMETERS = 10
@@ -85,7 +92,7 @@ LINES = {
     "web": 2865,
     "workflow": 2549,
 }
-LINES_OF_TESTS = 139_493
+LINES_OF_TESTS = 139_552
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_865,
@@ -162,6 +169,56 @@ def _looks(directory: Path) -> tuple[dict[str, int], dict[str, int]]:
         news = _profiled(dag.look)
         assert dag.look().counts["running"] == 1
     return still, news
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="comprehensions are no calls any more")
+def test_what_a_command_of_the_page_passes_through(mocker: MockerFixture) -> None:
+    wires = [SteeredDag(), SteeredDag()]  # what is made once is there for the second
+    mocker.patch.object(request_client, "_connected", side_effect=wires)
+    message = {"command": "hold", "nodes": {"names": ["A"]}}
+    dag: Any = SimpleNamespace(paths=DagPaths("t.dag"))
+
+    def steer() -> None:
+        assert Steering().steer(dag, read_request(message)).done == 1
+
+    steer()
+    figures = _profiled(steer)
+    _only_fall("command of the page", figures, STEERING)
+
+
+class SteeredDag:
+    """A DAG whose A runs, behind a connection without a socket: it answers when it is read."""
+
+    def __init__(self) -> None:
+        self._harness = EngineHarness("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n").begin()
+        self._harness.take("A", 1)
+        self._harness.engine.check = None
+        self._answers: list[bytes] = []
+        socket: Any = SimpleNamespace(answer=lambda _, line: self._answers.append(line))
+        run: Any = SimpleNamespace(
+            paths=DagPaths("t.dag"),
+            clock=SimpleNamespace(monotonic=lambda: 0.0),
+            dag=self._harness.dag,
+            engine=self._harness.engine,
+        )
+        self._clients = LocalClients(run, socket)
+
+    def __enter__(self) -> SteeredDag:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def sendall(self, request: bytes) -> None:
+        client: Any = self
+        run: Any = self._harness
+        for an_input in self._clients.taken([(client, request)]):
+            for action in run.engine.handle(an_input, run.now):
+                if isinstance(action, do.Steered):
+                    self._clients.steered(action)
+
+    def recv(self, _: int) -> bytes:
+        return self._answers.pop()
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="comprehensions are no calls any more")
