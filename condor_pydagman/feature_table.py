@@ -13,6 +13,7 @@ from typing import Any
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
+from condor_pydagman.vocabulary import CORE_EVENTS
 
 
 class Entry(NamedTuple):
@@ -43,6 +44,10 @@ class Entry(NamedTuple):
     option: str = ""
     parts: tuple[str, ...] = ()  # its modules for people's programs that few features have
     subcommand: str = ""  # of `condor_pydagman`, which its module `cli` adds
+    codes: tuple[str, ...] = ()  # of its findings
+    events: tuple[str, ...] = ()  # names of its events of the stream
+    # of its notices, by the cause of the core behind which these are told, see `follow.notice`
+    causes: Mapping[str, tuple[str, ...]] = {}
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
@@ -57,29 +62,70 @@ _NAMED = (
         after_replay="all_restart_pre_rate",
         parts=("outside", "page"),
         subcommand="limits",
+        codes=("DAG421",),
+        causes={"node.waiting": ("limit.trouble", "limit.full")},
     ),
-    Entry("timeout", uses=("TIMEOUT",), more_records=("TIMED_OUT",)),
-    Entry("brake", uses=("BRAKE",), more_records=("BRAKED", "BRAKES_OFF")),
-    Entry("enough", uses=("ENOUGH", "NOT_NEEDED"), more_records=("ENOUGH", "NOT_NEEDED")),
+    Entry("timeout", uses=("TIMEOUT",), more_records=("TIMED_OUT",), codes=("DAG410",)),
+    Entry(
+        "brake",
+        uses=("BRAKE",),
+        more_records=("BRAKED", "BRAKES_OFF"),
+        codes=("DAG412",),
+        events=("dag.brake",),
+    ),
+    Entry(
+        "enough",
+        uses=("ENOUGH", "NOT_NEEDED"),
+        more_records=("ENOUGH", "NOT_NEEDED"),
+        events=("dag.enough",),
+        causes={
+            "node.futile": ("enough.lost",),
+            "job.running": ("enough.reached", "enough.open", "node.unneeded"),
+        },
+    ),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
-    Entry("run_if", ("decided",), uses=("RUN_IF",), more_records=("CONDITION",)),
+    Entry(
+        "run_if",
+        of_dag=("decided",),
+        uses=("RUN_IF",),
+        more_records=("CONDITION",),
+        codes=("DAG415",),
+        events=("node.decided",),
+    ),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
-    Entry("steering", records=("STEERED",)),
+    Entry("steering", records=("STEERED",), events=("node.steered",)),
     Entry(
         "bundle",
         uses=("BUNDLE",),
         records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"),
         of_no_node=("BUNDLED", "UNBUNDLED"),
         option="bundle",
+        codes=("DAG423", "DAG424", "DAG425", "DAG426"),
+        events=(
+            *("bundle.made", "bundle.execute", "bundle.evict", "bundle.hold", "bundle.release"),
+            "bundle.end",
+        ),
     ),
     # A node that does not run needs no site.
-    Entry("cache", uses=("CACHE",), more_records=("CACHED",)),
+    Entry(
+        "cache",
+        uses=("CACHE",),
+        more_records=("CACHED",),
+        codes=("DAG413",),
+        events=("node.looked_up",),
+    ),
     Entry(
         "sites",
         uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED"),
         more_records=("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
         parts=("page",),
         subcommand="sites",
+        codes=("DAG414",),
+        events=("group.match", "group.leave", "group.left", "group.cleaned", "group.no_site"),
+        causes={
+            "node.futile": ("group.siteless",),
+            "node.waiting": ("group.no_site", "group.leaving"),
+        },
     ),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
     Entry("publish", uses=("PUBLISH", "NODE_RESULT"), more_records=("NODE_RESULT",)),
@@ -92,6 +138,8 @@ _NAMED = (
         restored=("GROWN",),
         with_others=("feeder",),
         parts=("adapters.reopened",),
+        codes=("DAG417",),
+        events=("dag.grow",),
     ),
     Entry(
         "feeder",
@@ -99,6 +147,8 @@ _NAMED = (
         more_records=("FEEDER_FAILED",),
         of_no_node=("FEEDER_FAILED",),
         parts=("report",),
+        events=("dag.feeder",),
+        causes={"dag.aborted": ("dag.feeder",)},
     ),
 )
 _FOLDER = join(dirname(__file__), "features")
@@ -129,6 +179,9 @@ CHOOSES = "choose"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 SUBCOMMANDS = {one.subcommand: f"features.{one.name}.cli" for one in FEATURES if one.subcommand}
+OF_CODE = {code: one.name for one in FEATURES for code in one.codes}
+OF_EVENT = {event: one.name for one in FEATURES for event in one.events}
+DAG_EVENTS = tuple(sorted((*CORE_EVENTS, *OF_EVENT)))
 OF_NO_NODE = frozenset(record for entry in FEATURES for record in entry.of_no_node)
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
 RECORDS = frozenset(OF_RECORD).union(*(entry.more_records for entry in FEATURES))

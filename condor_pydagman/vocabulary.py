@@ -194,49 +194,13 @@ NOOP_PROC = 2147483647
 # DAG_JobsHeld, since bundles have several.
 MORE_RUNNING, MORE_HELD = "PYDAGMAN_MoreNodesRunning", "PYDAGMAN_MoreNodesHeld"
 
-# Names of the events of a DAG (docs/watching.md), and what has happened.
-DAG_EVENTS = {
-    "dag.start": "DAGMan has started, or started again",
-    "dag.halt": "nothing is submitted any more",
-    "dag.resume": "the DAG was resumed",
-    "dag.brake": "more nodes have failed than a BRAKE allows",
-    "dag.enough": "an ENOUGH is reached: what is left of its nodes is not needed",
-    "dag.limits": "throttles in force",
-    "dag.status": "nodes by state",
-    "dag.rescue": "a rescue file is written",
-    "dag.end": "DAGMan has ended",
-    "dag.grow": "nodes have been added to the DAG",
-    "dag.feeder": "the FEEDER of the DAG has ended, or has failed",
-    "group.match": "a group of nodes has a site",
-    "group.leave": "a group leaves its site",
-    "group.left": "nothing of a group runs at its old site",
-    "group.cleaned": "the clean-up node of a group has ended at the old site",
-    "group.no_site": "a group gets no site any more",
-    "bundle.made": "nodes have been put into a bundle",
-    "bundle.execute": "the job of a bundle has started to run",
-    "bundle.evict": "the job of a bundle has been taken from its machine",
-    "bundle.hold": "the job of a bundle is held",
-    "bundle.release": "the job of a bundle is released",
-    "bundle.end": "a bundle has ended",
-    "node.state": "a node has another state",
-    "node.retry": "a failed node is tried again",
-    "node.submit_failed": "the jobs of a node could not be submitted",
-    "node.decided": "the RUN_IF of a node has been evaluated",
-    "node.looked_up": "it is decided whether a node with a CACHE command runs",
-    "node.steered": "a person has asked something of a node",
-    "job.submit": "a job is in the queue",
-    "job.execute": "a job has started to run",
-    "job.evict": "a job has been taken from its machine",
-    "job.hold": "a job is held",
-    "job.release": "a held job is released",
-    "job.terminate": "a job has ended",
-    "job.abort": "a job has been removed",
-    "data.done": "a placement of a DATA node is done",
-    "data.retry": "an attempt at a placement has failed, and it is tried again",
-    "data.fail": "a placement has failed",
-    "script.start": "a script has started",
-    "script.end": "a script has ended",
-}
+# Names of the events of a DAG (docs/watching.md); `feature_table` has those of features as well.
+CORE_EVENTS = (
+    *("dag.start", "dag.halt", "dag.resume", "dag.limits", "dag.status", "dag.rescue", "dag.end"),
+    *("node.state", "node.retry", "node.submit_failed"),
+    *("job.submit", "job.execute", "job.evict", "job.hold", "job.release", "job.terminate"),
+    *("job.abort", "data.done", "data.retry", "data.fail", "script.start", "script.end"),
+)
 
 # What the C library calls the signals that end programs.
 _SIGNALS = {

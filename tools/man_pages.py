@@ -31,7 +31,7 @@ from condor_pydagman import __version__
 from condor_pydagman.cli import checker_options
 from condor_pydagman.dagman_job.options import OPTIONS, WAIT_FOR_DEBUG, Option, Reach
 from condor_pydagman.language.keywords import manual
-from condor_pydagman.lint.findings import CODES
+from condor_pydagman.lint.findings import ALL_CODES, meaning
 from tools import command_tables as tables
 from tools import decision_table
 
@@ -200,7 +200,8 @@ def _enumeration(names: Iterable[str]) -> Iterator[str]:
 
 
 def _findings() -> Iterator[str]:
-    for name, code in CODES.items():
+    for name in ALL_CODES:
+        code = meaning(name)
         yield ".TP"
         yield f'.BR {name} " {code.severity.name.lower()}"'
         yield roff(_sentence(code.title))

@@ -19,10 +19,10 @@ from condor_pydagman.cli import lint_report, ls
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.follow import dag_events, overview
 from condor_pydagman.follow.follower import COUNTS
-from condor_pydagman.follow.notice import CAUSES, Evidence, Weight
+from condor_pydagman.follow.notice import ALL_CAUSES, Evidence, Weight
 from condor_pydagman.follow.run_model import DagState, Usage
 from condor_pydagman.follow.shown_states import COUNTED, LOOKS
-from condor_pydagman.lint.findings import CODES, Severity
+from condor_pydagman.lint.findings import ALL_CODES, Severity
 from condor_pydagman.vocabulary import NodeStatus
 
 Schema = dict[str, Any]
@@ -88,56 +88,103 @@ _PLACEMENT = {
 _SIZE = {"type": "integer", "minimum": -1}
 _USAGE = {"usage": by_name(of_class(Usage))}
 
-# Of each event, its own fields, and which of them it need not have.
-OF_EVENTS: Mapping[str, tuple[Mapping[str, Schema], tuple[str, ...]]] = {
-    "dag.start": ({}, ()),
-    "dag.halt": ({}, ()),
-    "dag.resume": ({}, ()),
-    "dag.brake": ({"brake": STRING, "effect": one_of("HALT", "HOLD", "ABORT"), **_REASON}, ()),
-    "dag.enough": ({"enough": STRING, **_REASON}, ()),
-    "dag.limits": ({}, ()),
-    "dag.status": ({"status": INTEGER, **dict.fromkeys(COUNTS, COUNT)}, ()),
-    "dag.rescue": ({"file": STRING}, ()),
-    "dag.end": ({"exit_code": INTEGER, "status": INTEGER}, ()),
-    "dag.grow": ({"piece": COUNT, "feeding": COUNT}, ("feeding",)),
+# Of each event, what has happened, its own fields, and which of them it need not have.
+OF_EVENTS: Mapping[str, tuple[str, Mapping[str, Schema], tuple[str, ...]]] = {
+    "dag.start": ("DAGMan has started, or started again", {}, ()),
+    "dag.halt": ("nothing is submitted any more", {}, ()),
+    "dag.resume": ("the DAG was resumed", {}, ()),
+    "dag.brake": (
+        "more nodes have failed than a BRAKE allows",
+        {"brake": STRING, "effect": one_of("HALT", "HOLD", "ABORT"), **_REASON},
+        (),
+    ),
+    "dag.enough": (
+        "an ENOUGH is reached: what is left of its nodes is not needed",
+        {"enough": STRING, **_REASON},
+        (),
+    ),
+    "dag.limits": ("throttles in force", {}, ()),
+    "dag.status": ("nodes by state", {"status": INTEGER, **dict.fromkeys(COUNTS, COUNT)}, ()),
+    "dag.rescue": ("a rescue file is written", {"file": STRING}, ()),
+    "dag.end": ("DAGMan has ended", {"exit_code": INTEGER, "status": INTEGER}, ()),
+    "dag.grow": (
+        "nodes have been added to the DAG",
+        {"piece": COUNT, "feeding": COUNT},
+        ("feeding",),
+    ),
     "dag.feeder": (
+        "the FEEDER of the DAG has ended, or has failed",
         {"state": one_of("ended", "failed"), "feedings": COUNT, **_REASON},
         ("reason",),
     ),
-    **dict.fromkeys(
-        ("group.match", "group.leave", "group.left", "group.cleaned", "group.no_site"),
-        (_GROUP, ("reason",)),
+    "group.match": ("a group of nodes has a site", _GROUP, ("reason",)),
+    "group.leave": ("a group leaves its site", _GROUP, ("reason",)),
+    "group.left": ("nothing of a group runs at its old site", _GROUP, ("reason",)),
+    "group.cleaned": (
+        "the clean-up node of a group has ended at the old site",
+        _GROUP,
+        ("reason",),
     ),
-    "bundle.made": ({**_BUNDLE, "nodes": COUNT}, ()),
-    "bundle.execute": ({**_BUNDLE, "host": STRING}, ()),
-    "bundle.evict": ({**_BUNDLE, **_REASON}, ()),
-    "bundle.hold": ({**_BUNDLE, **_HOLD}, ()),
-    "bundle.release": ({**_BUNDLE, **_REASON}, ()),
-    "bundle.end": ({**_BUNDLE, "nodes": COUNT, **_REASON}, ()),
+    "group.no_site": ("a group gets no site any more", _GROUP, ("reason",)),
+    "bundle.made": ("nodes have been put into a bundle", {**_BUNDLE, "nodes": COUNT}, ()),
+    "bundle.execute": ("the job of a bundle has started to run", {**_BUNDLE, "host": STRING}, ()),
+    "bundle.evict": (
+        "the job of a bundle has been taken from its machine",
+        {**_BUNDLE, **_REASON},
+        (),
+    ),
+    "bundle.hold": ("the job of a bundle is held", {**_BUNDLE, **_HOLD}, ()),
+    "bundle.release": ("the job of a bundle is released", {**_BUNDLE, **_REASON}, ()),
+    "bundle.end": ("a bundle has ended", {**_BUNDLE, "nodes": COUNT, **_REASON}, ()),
     "node.state": (
+        "a node has another state",
         {
             **{"status": _STATUS, "was": _STATUS, "value": INTEGER, **_REASON},
             **{"skipped": BOOLEAN, "cached": BOOLEAN},
         },
         ("value", "reason", "skipped", "cached"),
     ),
-    "node.retry": ({"retry": COUNT}, ()),
-    "node.submit_failed": (_REASON, ()),
-    "node.decided": ({"value": {"enum": [1, 0, -1]}, **_REASON}, ()),
-    "node.looked_up": ({"value": {"enum": [1, 0]}, **_REASON}, ()),
-    "node.steered": ({"command": STRING, "by": STRING, "options": STRING}, ()),
-    "job.submit": ({}, ()),
-    "job.execute": ({"host": STRING}, ()),
-    "job.evict": (_REASON, ()),
-    "job.hold": (_HOLD, ()),
-    "job.release": (_REASON, ()),
-    "job.terminate": ({"value": INTEGER, **_USAGE}, ("value", "usage")),
-    "job.abort": (_REASON, ("reason",)),
-    "data.done": ({**_PLACEMENT, "bytes": _SIZE, "moved": COUNT}, ()),
-    "data.retry": ({**_PLACEMENT, **_REASON}, ()),
-    "data.fail": ({**_PLACEMENT, **_REASON}, ()),
-    "script.start": (_SCRIPT, ()),
-    "script.end": ({**_SCRIPT, "value": INTEGER, "deferred": BOOLEAN}, ("value", "deferred")),
+    "node.retry": ("a failed node is tried again", {"retry": COUNT}, ()),
+    "node.submit_failed": ("the jobs of a node could not be submitted", _REASON, ()),
+    "node.decided": (
+        "the RUN_IF of a node has been evaluated",
+        {"value": {"enum": [1, 0, -1]}, **_REASON},
+        (),
+    ),
+    "node.looked_up": (
+        "it is decided whether a node with a CACHE command runs",
+        {"value": {"enum": [1, 0]}, **_REASON},
+        (),
+    ),
+    "node.steered": (
+        "a person has asked something of a node",
+        {"command": STRING, "by": STRING, "options": STRING},
+        (),
+    ),
+    "job.submit": ("a job is in the queue", {}, ()),
+    "job.execute": ("a job has started to run", {"host": STRING}, ()),
+    "job.evict": ("a job has been taken from its machine", _REASON, ()),
+    "job.hold": ("a job is held", _HOLD, ()),
+    "job.release": ("a held job is released", _REASON, ()),
+    "job.terminate": ("a job has ended", {"value": INTEGER, **_USAGE}, ("value", "usage")),
+    "job.abort": ("a job has been removed", _REASON, ("reason",)),
+    "data.done": (
+        "a placement of a DATA node is done",
+        {**_PLACEMENT, "bytes": _SIZE, "moved": COUNT},
+        (),
+    ),
+    "data.retry": (
+        "an attempt at a placement has failed, and it is tried again",
+        {**_PLACEMENT, **_REASON},
+        (),
+    ),
+    "data.fail": ("a placement has failed", {**_PLACEMENT, **_REASON}, ()),
+    "script.start": ("a script has started", _SCRIPT, ()),
+    "script.end": (
+        "a script has ended",
+        {**_SCRIPT, "value": INTEGER, "deferred": BOOLEAN},
+        ("value", "deferred"),
+    ),
 }
 _OF_DAG = ("dag.", "group.", "bundle.")  # how events begin that are of no node
 _WITH_JOB = ("job.", "data.")
@@ -174,20 +221,20 @@ def _events() -> Schema:
         "v": {"const": version},
         "id": STRING,
         "time": NUMBER,
-        "event": one_of(*dag_events.NAMES),
+        "event": one_of(*OF_EVENTS),
         "dag": STRING,
     }
     title = "A line of condor_pydagman events, and what NOTIFY sends"
     found = _titled("events", version, title, record(common, "dag"))
     found["allOf"] = [
         {"if": {"properties": {"event": {"const": name}}}, "then": _event(name)}
-        for name in dag_events.NAMES
+        for name in OF_EVENTS
     ]
     return found
 
 
 def _event(name: str) -> Schema:
-    fields, optional = OF_EVENTS[name]
+    meaning, fields, optional = OF_EVENTS[name]
     of_node: dict[str, Schema] = {}
     if not name.startswith(_OF_DAG):
         of_node = {"node": STRING, "attempt": COUNT}
@@ -196,7 +243,7 @@ def _event(name: str) -> Schema:
         of_node["job"] = STRING
         optional = (*optional, "job")
     found = record({**of_node, **fields}, *optional)
-    found["description"] = dag_events.NAMES[name]
+    found["description"] = meaning
     if name == "dag.limits":  # the name of the limit is that of the field
         found["patternProperties"] = {"^DAGMan_": INTEGER}
     return found
@@ -255,7 +302,7 @@ def _notice() -> Schema:
     evidence["required"] = ["source"]
     return record(
         {
-            "cause": one_of(*CAUSES),
+            "cause": one_of(*ALL_CAUSES),
             "weight": one_of(*(weight.name.lower() for weight in Weight)),
             "sentence": STRING,
             "nodes": array(STRING),
@@ -302,7 +349,7 @@ def _checker() -> Schema:
 
 def _lint() -> Schema:
     version = lint_report.SCHEMA
-    codes = one_of(*CODES)
+    codes = one_of(*ALL_CODES)
     texts = ("Title", "Message", "Hint", "SourceFile", "SourceText", "Node")
     finding = record(
         {

@@ -18,7 +18,7 @@ from condor_pydagman.feature_table import asked_by, part
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.lint.findings import CODES, Finding, Findings, Severity, World
+from condor_pydagman.lint.findings import ALL_CODES, Finding, Findings, Severity, World, meaning
 from condor_pydagman.lint.lint import lint
 from condor_pydagman.lint.lint_world import DiskWorld
 
@@ -93,7 +93,7 @@ def as_text(findings: Findings) -> Iterator[str]:
     for code in sorted(shown):
         more = findings.of_code(code) - _most(code)
         if more > 0:
-            yield f"and {more} more of {code}: {CODES[code].title}"
+            yield f"and {more} more of {code}: {meaning(code).title}"
     yield summary(findings)
 
 
@@ -136,7 +136,7 @@ def as_json(files: list[str], findings: Findings) -> str:
         "NumErrors": findings.total(Severity.ERROR),
         "NumWarnings": findings.total(Severity.WARNING),
         "NumInfos": findings.total(Severity.INFO),
-        "Counts": {code: findings.of_code(code) for code in CODES if findings.of_code(code)},
+        "Counts": {code: findings.of_code(code) for code in ALL_CODES if findings.of_code(code)},
         "Findings": [_entry(finding) for finding in findings.kept],
     }
     text = json.dumps(report, indent=2, ensure_ascii=False)
@@ -147,7 +147,7 @@ def _entry(finding: Finding) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "Code": finding.code,
         "Severity": finding.severity.name.lower(),
-        "Title": CODES[finding.code].title,
+        "Title": meaning(finding.code).title,
         "Message": finding.message,
         "Hint": finding.hint,
         "SourceFile": finding.file,

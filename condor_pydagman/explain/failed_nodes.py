@@ -58,7 +58,7 @@ class Failure(NamedTuple):
     """Why a node has failed."""
 
     node: NodeRun  # what has happened to it
-    cause: str  # one of `notice.CAUSES`
+    cause: str  # one of `notice.ALL_CAUSES`
     value: int = 0  # exit code of its jobs or script, negative for a signal; 0 if there is none
     # in words, of jobs that can't be submitted or were removed; who has cancelled the node; why
     # DAGMan takes it as failed though its jobs have not; which script was killed since the DAG was

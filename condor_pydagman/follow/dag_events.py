@@ -9,8 +9,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from condor_pydagman.feature_table import DAG_EVENTS
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import DAG_EVENTS
 
 VERSION = 1
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any
 
+from condor_pydagman.feature_table import FEATURES
 from condor_pydagman.named_tuple import NamedTuple
 
-# Each cause, in the order in which they are told, and what it is.  The names are an interface
-# (docs/watching.md): they are only added to.
+# Each cause that the core has, and what it is.  The names are an interface (docs/watching.md): they
+# are only added to.
 CAUSES: Mapping[str, str] = {
     "dagman.held": "DAGMan's job is on hold",
     "dagman.interrupted": "DAGMan is gone, and its run is not over",
@@ -19,7 +20,6 @@ CAUSES: Mapping[str, str] = {
     "dagman.not_started": "the DAG has not started",
     "dagman.idle": "DAGMan's job is waiting to be started",
     "dag.aborted": "a node ended the DAG by ABORT-DAG-ON",
-    "dag.feeder": "the FEEDER of the DAG failed, or the DAG is waiting for it",
     "dag.halted": "the DAG is halted, or ended because it was",
     "node.submit": "the jobs of nodes can't be submitted",
     "node.pre": "PRE scripts failed",
@@ -32,16 +32,10 @@ CAUSES: Mapping[str, str] = {
     "node.failed": "nodes failed for a reason that the logs do not contain",
     "node.stopped": "DAGMan removed jobs, or killed scripts, because the DAG ended",
     "node.futile": "nodes can't run because ancestors of theirs failed",
-    "enough.lost": "an ENOUGH can no longer be reached",
-    "group.siteless": "a group of nodes can no longer get a site",
     "job.held": "jobs are on hold",
     "job.no_match": "no machine can run jobs that are idle",
     "subdag.problem": "a running sub-DAG has a problem",
     "node.waiting": "the node is waiting for others",
-    "limit.trouble": "limits that DAGs share are not available",
-    "limit.full": "nodes are waiting for limits that DAGs share",
-    "group.no_site": "groups of nodes are waiting for a site",
-    "group.leaving": "groups of nodes are leaving their sites",
     "throttle.full": "as many nodes, jobs or scripts are active as a throttle permits",
     "node.retry": "failed nodes are waiting for the delay of their next attempt",
     "data.waiting": "DATA nodes are waiting for a server, a turn, space or another transfer",
@@ -49,14 +43,17 @@ CAUSES: Mapping[str, str] = {
     "job.idle": "jobs are waiting in the queue",
     "script.running": "PRE or POST scripts are running",
     "job.running": "jobs are running",
-    "enough.reached": "an ENOUGH is reached",
-    "enough.open": "an ENOUGH is not reached, or not yet",
-    "node.unneeded": "the node is not needed, because an ENOUGH is reached",
     "node.state": "the state of the node",
     "dag.rescue": "where the DAG continues when you submit it again",
     "unknown": "something that could not be determined",
 }
-_ORDER = {cause: number for number, cause in enumerate(CAUSES)}
+# All causes, in the order in which they are told.
+ALL_CAUSES = tuple(
+    cause
+    for own in CAUSES
+    for cause in (own, *(more for one in FEATURES for more in one.causes.get(own, ())))
+)
+_ORDER = {cause: number for number, cause in enumerate(ALL_CAUSES)}
 
 
 class Weight(IntEnum):
@@ -83,7 +80,7 @@ class Evidence(NamedTuple):
 class Notice(NamedTuple):
     """One thing that keeps a DAG from going on, or has made it fail, or is worth knowing."""
 
-    cause: str  # one of CAUSES
+    cause: str  # one of ALL_CAUSES
     weight: Weight  # how much it matters
     sentence: str  # what it is, for people
     nodes: tuple[str, ...] = ()  # the nodes that it is about, by their full names
@@ -95,6 +92,7 @@ class Notice(NamedTuple):
     command: str = ""  # what does something about it, for a shell or a button; '' if nothing does
     # the command of steering that does the same, to these nodes if it is one for nodes
     button: str = ""
+    says_all: bool = False  # whether the sentence has all that the evidence says
     awaited: str = ""  # what has to happen before that goes on, in words; '' if it goes on
 
     @property

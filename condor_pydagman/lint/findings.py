@@ -13,6 +13,7 @@ from typing import Protocol
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.errors import DagFileError
+from condor_pydagman.feature_table import OF_CODE, own
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -114,6 +115,7 @@ class Code(NamedTuple):
 
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
+# Those of the core; the others are rows in `CODES` of the modules `lint` of features.
 CODES: dict[str, Code] = {
     "DAG101": Code(_ERROR, "a command that can't be read"),
     "DAG102": Code(_ERROR, "a line that does not start with a command"),
@@ -272,48 +274,16 @@ CODES: dict[str, Code] = {
         "a return value in both ONLY-IF and UNLESS-EXIT of a RETRY, which is therefore not retried",
         "list it in only one of them",
     ),
-    "DAG410": Code(
-        _WARNING,
-        "a TIMEOUT whose TOTAL ends the job before another of its limits can",
-        "TOTAL counts from submission: make it the longest, or remove the other limit",
-    ),
     "DAG411": Code(
         _INFO,
         "NOTIFY, TIMEOUT or an option of RETRY that only condor_pydagman has",
         "the stock condor_dagman refuses such a line; of several codes after UNLESS-EXIT it reads "
         "only the first",
     ),
-    "DAG412": Code(
-        _WARNING,
-        "a BRAKE without effect",
-        "its number must be less than what it counts; categories of a splice are named"
-        " splice+category",
-    ),
-    "DAG413": Code(
-        _INFO,
-        "nodes with a CACHE command: which of them would run now, and why",
-        "condor_pydagman dry-run takes a rescue file into account as well",
-    ),
-    "DAG414": Code(
-        _WARNING,
-        "a SITE_POLICY expression with an unknown prefix before a dot",
-        "TARGET is the site, MY the group; any other prefix is undefined",
-    ),
-    "DAG415": Code(
-        _WARNING,
-        "a RUN_IF with an unknown name or Outcome",
-        "expected Parents.<name>.<value>, Category.<name>.<count>, Done, Failed, Skipped, Futile, "
-        "Total or Retries; write strings in double quotes",
-    ),
     "DAG416": Code(
         _WARNING,
         "a macro in the name of a file of CACHE or PUBLISH that nothing sets",
         "you can use $(JOB) and the keys of the node's VARS there",
-    ),
-    "DAG417": Code(
-        _WARNING,
-        "a file of EXTEND or SCATTER that has errors now, or can't exist later",
-        "the node fails if this is still so when its job has succeeded",
     ),
     "DAG418": Code(
         _WARNING,
@@ -331,38 +301,19 @@ CODES: dict[str, Code] = {
         "a typographic quote, dash or space in the arguments of a program",
         "if it is not intended, retype it in plain ASCII",
     ),
-    "DAG421": Code(
-        _ERROR,
-        "a SHARED_LIMIT that is not defined: DAGMan does not start",
-        "check its name; condor_pydagman limits lists the defined limits (docs/limits.md)",
-    ),
     "DAG422": Code(
         _WARNING,
         "a line of a submit description that nothing uses: no command, and no macro in use",
         "check its spelling; an attribute of the job begins with My. or +",
     ),
-    "DAG423": Code(
-        _INFO,
-        "nodes of a BUNDLE that run alone",
-        "docs/bundles.md says what can go together",
-    ),
-    "DAG424": Code(
-        _WARNING,
-        "a BUNDLE with nodes that another one before it has taken",
-        "the first line that means a node counts: put this line before the other, or name the node"
-        " in one of them only",
-    ),
-    "DAG425": Code(
-        _WARNING,
-        "a BUNDLE whose SIZE, PARALLEL or CHAINS has less effect than it seems to",
-        "use numbers that SIZE, MAXJOBS and PYDAGMAN_MAX_BUNDLE_SIZE allow (docs/bundles.md)",
-    ),
-    "DAG426": Code(
-        _INFO,
-        "nodes of a BUNDLE with CHAINS that can't run behind those that they wait for",
-        "docs/bundles.md says what can run behind others",
-    ),
 }
+ALL_CODES = sorted((*CODES, *OF_CODE))
+
+
+def meaning(code: str) -> Code:
+    """What a code stands for."""
+    found: Code = CODES[code] if code in CODES else own(OF_CODE[code], "lint", "CODES")[code]
+    return found
 
 
 class Finding(NamedTuple):
@@ -398,7 +349,7 @@ class Findings:
 
     def count(self, code: str, severity: Severity | None = None, more: int = 1) -> None:
         """Count `more` of a code, without text."""
-        key = (code, CODES[code].severity if severity is None else severity)
+        key = (code, meaning(code).severity if severity is None else severity)
         self.counts[key] = self.counts.get(key, 0) + more
         self._of_code[code] = self._of_code.get(code, 0) + more
 
@@ -415,7 +366,7 @@ class Findings:
     ) -> None:
         """Add one.  `place` is `file:line`; severity and hint are those of the code by default."""
         if not self.full(code):
-            usual = CODES[code]
+            usual = meaning(code)
             file, _, line = place.rpartition(":")
             numbered = line.isascii() and line.isdigit()
             self.kept.append(

@@ -2,7 +2,7 @@
 
 The module `shown` of a feature may have:
 
-- `EVENTS`: by kinds of events of the stream the functions that put these in words.
+- `EVENTS`: by the names of its events of the stream the functions that put these in words.
 - `overview_lines(seen)`: what a glance at the DAG says of it.
 - `sections(run, end)`: its tables in the report, at the end of which what goes on is cut off.
 """
@@ -56,11 +56,8 @@ def why(event: DagEvent) -> str:
 
 def event_words(event: DagEvent) -> str:
     """An event that a feature puts in words."""
-    for words in feature_table.told("shown", "EVENTS"):
-        if event.name in words:
-            found: str = words[event.name](event)
-            return found
-    raise KeyError(event.name)
+    words: Events = feature_table.own(feature_table.OF_EVENT[event.name], "shown", "EVENTS")
+    return words[event.name](event)
 
 
 def overview_flows(seen: Overview) -> Iterator[Flow]:

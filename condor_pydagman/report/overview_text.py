@@ -31,8 +31,6 @@ _WEIGHT_STYLES = {
     Weight.WAITING: "yellow",
     Weight.NOTE: "bright_black",
 }
-# Causes of which the sentence has all that the evidence says.
-_SAID_ALREADY = ("throttle.full", "limit.full", "enough.reached", "data.waiting")
 _COUNTED = [look for look in (LOOKS[state] for state in BAR) if look.key in COUNTED]
 _OF_PACE = "dag.stalled"  # it stands where the estimate does
 MIN_WIDTH = 10
@@ -219,7 +217,7 @@ def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
 def _notice(notice: Notice, width: int) -> Iterator[Line]:
     """What it is, what says so first, and the command that does something about it."""
     yield from _words(notice.sentence, _WEIGHT_STYLES[notice.weight], width)
-    if notice.cause not in _SAID_ALREADY and notice.evidence:
+    if notice.evidence and not notice.says_all:
         source, text, *_ = notice.evidence[0]
         yield from _words(f"{source}: {text}", "", width, SPACE)
     if notice.command:

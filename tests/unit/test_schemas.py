@@ -71,7 +71,7 @@ def test_the_page_names_the_fields_of_each_event() -> None:
         for row in rows
         for event in re.findall(r"`([a-z]+\.[a-z_]+)`", row.split("|")[1])
     }
-    for event, (fields, _) in schemas.OF_EVENTS.items():
+    for event, (_, fields, _) in schemas.OF_EVENTS.items():
         absent = [field for field in fields if f"`{field}`" not in named[event]]
         assert not absent, f"docs/watching.md does not name {absent} of {event}"
 

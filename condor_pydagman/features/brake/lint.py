@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from condor_pydagman.features.brake.commands import Brake, brakes_of, obstacle
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.findings import Findings
+from condor_pydagman.lint.findings import Code, Findings, Severity
+
+CODES = {
+    "DAG412": Code(
+        Severity.WARNING,
+        "a BRAKE without effect",
+        "its number must be less than what it counts; categories of a splice are named"
+        " splice+category",
+    ),
+}
 
 
 def check(dag: Dag, findings: Findings) -> None:

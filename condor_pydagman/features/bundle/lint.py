@@ -30,10 +30,33 @@ from condor_pydagman.features.bundle.tasks import (
 from condor_pydagman.features.bundle.waiting import MIN_SIZE
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
+from condor_pydagman.lint.findings import Code, FileKind, Findings, Severity, World
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.printable import does, number_of
 
+CODES = {
+    "DAG423": Code(
+        Severity.INFO,
+        "nodes of a BUNDLE that run alone",
+        "docs/bundles.md says what can go together",
+    ),
+    "DAG424": Code(
+        Severity.WARNING,
+        "a BUNDLE with nodes that another one before it has taken",
+        "the first line that means a node counts: put this line before the other, or name the node"
+        " in one of them only",
+    ),
+    "DAG425": Code(
+        Severity.WARNING,
+        "a BUNDLE whose SIZE, PARALLEL or CHAINS has less effect than it seems to",
+        "use numbers that SIZE, MAXJOBS and PYDAGMAN_MAX_BUNDLE_SIZE allow (docs/bundles.md)",
+    ),
+    "DAG426": Code(
+        Severity.INFO,
+        "nodes of a BUNDLE with CHAINS that can't run behind those that they wait for",
+        "docs/bundles.md says what can run behind others",
+    ),
+}
 _NONE_WAITS = "none of its nodes waits for another of them"
 _FOR_CHAINS = "leave CHAINS out, or add the nodes that these wait for (docs/bundles.md)"
 

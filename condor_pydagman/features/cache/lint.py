@@ -6,7 +6,15 @@ from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_macro_rules import check_file_macros
-from condor_pydagman.lint.findings import Findings, World
+from condor_pydagman.lint.findings import Code, Findings, Severity, World
+
+CODES = {
+    "DAG413": Code(
+        Severity.INFO,
+        "nodes with a CACHE command: which of them would run now, and why",
+        "condor_pydagman dry-run takes a rescue file into account as well",
+    ),
+}
 
 
 def check(dag: Dag, findings: Findings) -> None:

@@ -70,7 +70,8 @@ def _reached_words(known: Known, line: str, reached: ReachedEnough) -> Notice:
     left = f"; {number_of(len(names), 'node')} {does(len(names), 'be')} not needed" if names else ""
     sentence = f"{message(line)} is reached: {message(reached.record.counts)}{left}."
     evidence = reached.evidence(known.nodes_log)
-    return Notice("enough.reached", Weight.NOTE, sentence, names, evidence, since=reached.time)
+    notice = Notice("enough.reached", Weight.NOTE, sentence, names, evidence, since=reached.time)
+    return notice._replace(says_all=True)
 
 
 def _unneeded(known: Known, line: str) -> Iterator[str]:

@@ -17,10 +17,17 @@ from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.lint.description_rules import check_macros
 from condor_pydagman.lint.file_rules import check_files
-from condor_pydagman.lint.findings import FileKind, Finding, Findings, Severity, World
+from condor_pydagman.lint.findings import Code, FileKind, Finding, Findings, Severity, World
 from condor_pydagman.vocabulary import NodeKind
 
 CODE = "DAG417"
+CODES = {
+    CODE: Code(
+        Severity.WARNING,
+        "a file of EXTEND or SCATTER that has errors now, or can't exist later",
+        "the node fails if this is still so when its job has succeeded",
+    ),
+}
 
 
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from condor_pydagman.feature_table import DAG_EVENTS
 from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building
@@ -14,7 +15,7 @@ from condor_pydagman.language.keywords import ROWS
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.language.lines import Context, Lines
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import DAG_EVENTS, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 
 _KIND = re.compile(r"(?P<name>[a-z_.]+)(?P<all>\*)?(?:=(?P<value>[^,=*]+))?|\*")
 _URL = re.compile(r"https?://[!-~]+")
@@ -66,7 +67,7 @@ def _check(kind: str, words: Words) -> None:
             _check_value(name, found["value"], words)
             return
     hint = f"known are: {', '.join(DAG_EVENTS)}; a * at the end stands for all that begin so"
-    raise LineError(f"There are no events '{kind}'", words, tuple(DAG_EVENTS), hint)
+    raise LineError(f"There are no events '{kind}'", words, DAG_EVENTS, hint)
 
 
 @rows.Row(

@@ -20,9 +20,17 @@ from condor_pydagman.features.run_if.commands import (
 )
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.findings import Findings
+from condor_pydagman.lint.findings import Code, Findings, Severity
 
 CODE = "DAG415"
+CODES = {
+    CODE: Code(
+        Severity.WARNING,
+        "a RUN_IF with an unknown name or Outcome",
+        "expected Parents.<name>.<value>, Category.<name>.<count>, Done, Failed, Skipped, Futile, "
+        "Total or Retries; write strings in double quotes",
+    ),
+}
 _OF_PARENTS = ("Outcome", "ExitCode", "Signal", "Retries")
 _OUTCOMES = ("DONE", "FAILED", "SKIPPED", "FUTILE")
 _LITERALS = ("true", "false", "undefined", "error", "is", "isnt")

@@ -8,7 +8,15 @@ from condor_pydagman.features.common.node_sets import CATEGORY
 from condor_pydagman.features.shared_limits.commands import SharedLimit, limit_uses_of
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.findings import Findings, World
+from condor_pydagman.lint.findings import Code, Findings, Severity, World
+
+CODES = {
+    "DAG421": Code(
+        Severity.ERROR,
+        "a SHARED_LIMIT that is not defined: DAGMan does not start",
+        "check its name; condor_pydagman limits lists the defined limits (docs/limits.md)",
+    ),
+}
 
 
 def check(dag: Dag, findings: Findings) -> None:

@@ -76,6 +76,7 @@ def _full(
         advice=(f"To see which DAGs use them: {_WHO}",),
         since=since,
         command=_WHO,
+        says_all=True,
     )
 
 

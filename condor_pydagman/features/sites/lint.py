@@ -8,8 +8,15 @@ from condor_pydagman.features.common.expression_text import free_names
 from condor_pydagman.features.sites.commands import ALL_GROUPS, SitePolicyLine, groups_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.commands import Command
-from condor_pydagman.lint.findings import Findings
+from condor_pydagman.lint.findings import Code, Findings, Severity
 
+CODES = {
+    "DAG414": Code(
+        Severity.WARNING,
+        "a SITE_POLICY expression with an unknown prefix before a dot",
+        "TARGET is the site, MY the group; any other prefix is undefined",
+    ),
+}
 _ADS = ("my", "target")  # the words for them in an expression
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.findings import Findings
+from condor_pydagman.lint.findings import Code, Findings, Severity
+
+CODES = {
+    "DAG410": Code(
+        Severity.WARNING,
+        "a TIMEOUT whose TOTAL ends the job before another of its limits can",
+        "TOTAL counts from submission: make it the longest, or remove the other limit",
+    ),
+}
 
 
 def check(dag: Dag, findings: Findings) -> None:

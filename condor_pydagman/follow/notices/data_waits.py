@@ -63,4 +63,7 @@ def data_wait_notices(known: Known) -> Iterator[Notice]:
         else:
             sentence = f"{nodes} {does(len(names), 'be')} waiting for {what}, for {for_s}."
         evidence = (Evidence(first.path, what, first.since),)
-        yield Notice("data.waiting", Weight.WAITING, sentence, names, evidence, since=first.since)
+        notice = Notice(
+            "data.waiting", Weight.WAITING, sentence, names, evidence, since=first.since
+        )
+        yield notice._replace(says_all=True)

@@ -58,10 +58,7 @@ def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Noti
     if known.cluster:
         command = f"condor_qedit {known.cluster} {throttle.attribute} N"
         advice = f"To change the limit now: {command}"
-    names = tuple(counted.waiting.names)
-    yield Notice(
-        "throttle.full", Weight.WAITING, sentence, names, (evidence,), (advice,), command=command
-    )
+    yield _notice(sentence, counted, evidence)._replace(advice=(advice,), command=command)
 
 
 def _full_category(category: str, limit: int, counted: Throttled, known: Known) -> Notice:
@@ -73,9 +70,12 @@ def _full_category(category: str, limit: int, counted: Throttled, known: Known) 
         f"Category {message(category)} is full: {what} of it in the queue, {line} in the DAG file;"
         f" {_wait(counted.waiting)}"
     )
-    evidence = (Evidence(known.name, line),)
+    return _notice(sentence, counted, Evidence(known.name, line))
+
+
+def _notice(sentence: str, counted: Throttled, evidence: Evidence) -> Notice:
     names = tuple(counted.waiting.names)
-    return Notice("throttle.full", Weight.WAITING, sentence, names, evidence)
+    return Notice("throttle.full", Weight.WAITING, sentence, names, (evidence,), says_all=True)
 
 
 def _wait(waiting: Nodes) -> str:
