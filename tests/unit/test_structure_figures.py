@@ -53,7 +53,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 20}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 32_682}
+LOADED = {"modules": 132, "lines": 31_733}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests.  Who adds to a folder at its budget takes as many lines out in the same commit;
@@ -61,25 +61,25 @@ LOADED = {"modules": 132, "lines": 32_682}
 SLACK = 50
 LINES = {
     "": 1653,
-    "adapters": 8193,
+    "adapters": 7656,
     "api": 2395,
-    "cli": 5338,
+    "cli": 5306,
     "config": 1010,
-    "daemon": 4746,
+    "daemon": 4589,
     "dagman_job": 2221,
     "data_requests": 1762,
     "engine": 7798,
     "explain": 2413,
-    "features": 28625,
+    "features": 29832,
     "follow": 4529,
-    "graph": 4580,
+    "graph": 4293,
     "language": 3987,
-    "lint": 4093,
+    "lint": 4408,
     "monitor": 3170,
     "picture": 2978,
     "placement": 13659,
     "pool": 1738,
-    "records": 3358,
+    "records": 2985,
     "report": 2353,
     "transfer": 10,
     "web": 2873,
@@ -88,8 +88,8 @@ LINES = {
 LINES_OF_TESTS = 140_050
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_920,
-    "cli/dagman.py": 37_301,
+    "cli/submit_dag.py": 35_560,
+    "cli/dagman.py": 35_910,
     "cli/dag_checker.py": 18_738,
     "cli/watch.py": 29_809,
     "placement/data_node.py": 24_340,
@@ -228,6 +228,9 @@ def test_modules_that_a_plain_dag_loads() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman;"
         " from condor_pydagman.daemon import loop, initialize, startup, sources;"
+        " from condor_pydagman.adapters import inotify;"  # what a run imports before it begins
+        " from condor_pydagman.features.common import together;"
+        " from condor_pydagman.features.steering import sockets;"
         " print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

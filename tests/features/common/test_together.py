@@ -11,10 +11,11 @@ import pytest
 
 from condor_pydagman.adapters.schedd_requests import Accepted, LostReply, SubmitResult
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.submit import DIFFERENT, Submitter
+from condor_pydagman.daemon.submit import Submitter
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.common.together import DIFFERENT
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.vocabulary import DagStatus
