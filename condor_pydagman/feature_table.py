@@ -170,7 +170,7 @@ HELPERS: dict[str, tuple[str, ...]] = {
     "growth": ("growth", "feeder"),
 }
 
-# That by which people ask something of a running DAG: its module `clients` serves the local socket.
+# That by which people ask something of a running DAG: its module `sockets` has the local socket.
 SERVES_CLIENTS = "steering"
 # That whose lines have programs told of events: its module `starter` starts what tells them.
 NOTIFIES = "notify"
@@ -215,7 +215,7 @@ _guards: list[Callable[[str], None]] = []
 
 
 def part(name: str, module: str) -> Any:
-    """A module of a feature's folder; None if it has none of that name.
+    """A module of a feature's folder, or of "common"; None if it has none of that name.
 
     Raises:
         FileError: of the guard, see `set_guard`.
@@ -230,7 +230,7 @@ def part(name: str, module: str) -> Any:
     try:
         return import_module(full)
     except ModuleNotFoundError as error:
-        if error.name != full:
+        if not f"{full}.".startswith(f"{error.name}."):  # it is there, and imports what is not
             raise
         _absent.add(full)
         return None

@@ -72,8 +72,11 @@ OF_FEATURES = {
         f"features/common/{name}": "features.commands"
         for name in ("expression_text", "file_macros", "inside", "node_sets", "rows")
     },
+    "features/common/shared_description": "features.adapters",
+    "features/common/together": "features.clients",
     "features/notify/starter": "features.adapters",
     "features/steering/messages": "features.adapters",
+    "features/steering/sockets": "features.clients",
     # A program for other machines, which imports nothing else of the package.
     "features/bundle/runner": "features.adapters",
     "features/bundle/runner_tasks": "features.adapters",
@@ -112,6 +115,7 @@ FETCHERS = {
     "lint/foreign_texts.py": "what it is asked, and its answers",
     "lint/job_counts.py": "how many jobs there will be, from submit descriptions",
     "lint/lint_world.py": "what the checker asks of files and of HTCondor",
+    "lint/preflight.py": "the check before a submission, in a child process",
     "picture/graphviz.py": "the program dot",
 }
 

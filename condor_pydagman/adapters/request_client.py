@@ -8,9 +8,9 @@ import socket
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Union
 
-from condor_pydagman.adapters import request_socket
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.features.common.adapters import request_socket
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.timers import ANSWER_TIMEOUT_S
 

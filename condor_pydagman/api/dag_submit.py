@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Union
 
 from condor_pydagman.api.dag_errors import DagError
 from condor_pydagman.api.dag_reading import StrPath, check_dag, names_of
-from condor_pydagman.cli import preflight
 from condor_pydagman.dagman_job import prepare_job, submit_to_schedd
 from condor_pydagman.dagman_job.options import (
     OPTIONS,
@@ -30,6 +29,7 @@ from condor_pydagman.dagman_job.prepare_job import (
 )
 from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
 from condor_pydagman.errors import DagFileError, FileError, PoolError, UsageError
+from condor_pydagman.lint import preflight
 from condor_pydagman.monitor.found_dag import queued_job, waiting_job
 from condor_pydagman.names import DagPaths
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 
-from condor_pydagman.adapters import request_client, request_socket
 from condor_pydagman.adapters.request_client import Events, StrPath
+from condor_pydagman.adapters.request_client import subscribe as subscribed
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.common.adapters import request_socket
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.timers import ANSWER_TIMEOUT_S
@@ -38,15 +39,14 @@ def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
             break
         looks = _STARTING_LOOKS if state in (DagState.IDLE, DagState.HELD) else looks - 1
         time.sleep(_LOOK_S)
-    yield from request_client.subscribe(path, since, before=before)
+    yield from subscribed(path, since, before=before)
 
 
 def _is_served(path: str) -> bool:
     connection = request_socket.connected(path, ANSWER_TIMEOUT_S)
-    if connection is None:
-        return False
-    connection.close()
-    return True
+    if connection is not None:
+        connection.close()
+    return connection is not None
 
 
 def _state_of_queued(path: str) -> DagState | None:

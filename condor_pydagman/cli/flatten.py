@@ -11,11 +11,11 @@ from itertools import chain
 from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.unparse import dag_lines
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.parser import lines_of, manager_commands
 

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from condor_pydagman import __version__
 from condor_pydagman.cli.usage import usage
@@ -59,9 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _show_version() if options.show else _run(options)
     except DagFileError as error:
-        from condor_pydagman.cli import preflight
-
-        _warn(preflight.all_errors(options, error))
+        _warn(_all_errors(options, error))
     except OldArguments as error:
         _warn(str(error))
         _say(usage(submit_usage(), "condor_submit_dag", given=True))
@@ -109,13 +107,12 @@ def submit_silently(options: SubmitOptions) -> int:
     Raises:
         PydagmanError: nothing was submitted; the message says why.
     """
-    from condor_pydagman.cli import preflight
     from condor_pydagman.dagman_job import prepare_job, submit_to_schedd
 
     try:
         prepared, (prepared_submit,) = _prepare(options, _warn)
     except DagFileError as error:
-        raise PydagmanError(preflight.all_errors(options, error)) from None
+        raise PydagmanError(_all_errors(options, error)) from None
     bindings = prepare_job.bindings()
     job = submit_to_schedd.submit(prepared_submit, options.paths(), bindings)
     for warning in (*job.warnings, *submit_to_schedd.unused_lines(prepared.added)):
@@ -146,9 +143,8 @@ def _prepare(
     prepared_submits: list[PreparedSubmit] = []
 
     def check(prepared: Prepared) -> None:
-        from condor_pydagman.cli import preflight
-
-        with preflight.check_meanwhile(prepared, _warn):
+        check_meanwhile = _of_preflight("check_meanwhile")
+        with check_meanwhile(prepared, _warn) if check_meanwhile else contextlib.nullcontext():
             if not options.no_submit:
                 from condor_pydagman.dagman_job import submit_to_schedd
 
@@ -159,6 +155,21 @@ def _prepare(
                 )
 
     return prepare_job.write(options, output, current, check), prepared_submits
+
+
+def _all_errors(options: SubmitOptions, first: DagFileError) -> str:
+    all_errors = _of_preflight("all_errors")
+    return all_errors(options, first) if all_errors else first.detail()
+
+
+def _of_preflight(name: str) -> Any:
+    """A function of the check before a submission, which is the checker's; None if that is not
+    installed."""
+    try:
+        from condor_pydagman.lint import preflight
+    except ModuleNotFoundError:
+        return None
+    return getattr(preflight, name)
 
 
 def _note_options_without_effect(options: SubmitOptions) -> None:

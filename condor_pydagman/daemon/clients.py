@@ -1,33 +1,27 @@
-"""What clients ask of a running DAGMan becomes inputs of the engine: what stock's commands ask over
-the command socket, and people's programs over the local socket.
+"""What stock's commands ask of a running DAGMan, over the command socket, becomes inputs of the
+engine.
 
 A client of the command socket knows the address from the job ad (DAG_Address), and the secret from
 the schedd, which tells it the job's owner alone.  The secret is what the schedd has put into
 CONDOR_SECURITY_SESSION; whoever has it is trusted (manual: "htcondor dag").  It is never written
 anywhere.
-
-What serves the local socket is loaded when the first client comes, since most DAGMans have none.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import select
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from condor_pydagman.adapters.cedar import Ad, Value, value
 from condor_pydagman.adapters.control_socket import Request
-from condor_pydagman.adapters.request_socket import RequestSocket, answer_line
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.feature_table import NAMES, SERVES_CLIENTS, part
+from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import message
-from condor_pydagman.records.own_ad import HALTED, LIMITS, PRIORITY
+from condor_pydagman.records.own_ad import HALTED, LIMITS
 from condor_pydagman.timers import REPLY_TIMEOUT_S
 from condor_pydagman.vocabulary import SECRET, DagStatus
 
@@ -78,12 +72,6 @@ class Control:
         else:
             changes = {HALTED: "true" if halted else "false"}
         restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
-        priority = run.job.ad.get(PRIORITY)
-        if isinstance(priority, int) and run.recovering and SERVES_CLIENTS in NAMES:
-            wanted = part(SERVES_CLIENTS, "run").PriorityWanted
-            restored.append(wanted(priority, restored=True))
-        elif priority is not None:
-            changes[PRIORITY] = "undefined"  # of a run that has ended
         self._news.update(changes)
         return restored
 
@@ -156,10 +144,8 @@ class Control:
             self._pending_replies.append(pending_reply)
             self._publish({HALTED: "true" if halted else "false"}, pending_reply.send)
 
-    def publish_halt(self) -> None:
-        """Another client has halted or resumed the DAG: the job ad tells the next DAGMan."""
-        halts = self._run.engine.report().halts
-        self._publish({HALTED: "true" if halts.by_command or halts.paused else "false"})
+    def answer(self, answer: do.Steered | do.Grown) -> None:
+        """See `ports.Control`; over this socket nobody asks for that."""
 
     def retry_publishing(self) -> None:
         """To be called now and then: the schedd may have been away."""
@@ -241,91 +227,3 @@ def _number(request: Ad, name: str) -> int | None:
     if found is None or isinstance(found, str) or not math.isfinite(found):
         return None
     return int(found)
-
-
-class Clients:
-    """Both sockets as one source of the loop; see `ports.Control`."""
-
-    def __init__(self, run: DagRun) -> None:
-        self._run = run
-        self._control = Control(run)
-        self._socket: RequestSocket | None = None
-        self._local: Any = None  # what serves the local socket
-        self._epoll = select.epoll()
-
-    def open(self) -> list[inputs.Input]:
-        """See `ports.Control`."""
-        earlier = self._control.open()
-        self._listen()
-        for fd in (self._control.fileno(), -1 if self._socket is None else self._socket.fileno()):
-            if fd >= 0:
-                self._epoll.register(fd, select.EPOLLIN)
-        return earlier
-
-    def _listen(self) -> None:
-        if SERVES_CLIENTS not in NAMES:
-            return
-        try:
-            self._socket = RequestSocket(self._run.paths.primary)
-        except OSError as error:
-            reason = error.strerror or error
-            self._run.out.say(f"Warning: condor_pydagman steer can't reach this DAGMan: {reason}")
-
-    def announce(self) -> None:
-        """See `ports.Control`."""
-        self._control.announce()
-
-    def fileno(self) -> int:
-        """Readable when a client wants something."""
-        return self._epoll.fileno()
-
-    def next_deadline(self) -> float | None:
-        """See `ports.Control`."""
-        times = [self._control.next_deadline()]
-        if self._local is not None:
-            times.append(self._local.next_deadline())
-        return min((time for time in times if time is not None), default=None)
-
-    def read_requests(self) -> list[inputs.Input]:
-        """See `ports.Control`."""
-        found = self._control.read_requests()
-        if self._socket is not None:
-            self._socket.work()
-            if self._socket.ready and self._local is None:
-                self._serve_local(self._socket)
-            if self._local is not None:
-                found += self._local.taken(self._socket.lines())
-        return found
-
-    def _serve_local(self, socket: RequestSocket) -> None:
-        """For the first client; if that is not possible any more, it is told why."""
-        try:
-            made = part(SERVES_CLIENTS, "clients").LocalClients
-        except FileError as error:
-            answer = answer_line(None, {"error": str(error)})
-            for client, _ in socket.lines():
-                socket.answer(client, answer)
-            return
-        self._local = made(self._run, socket)
-
-    def input_handled(self, an_input: inputs.Input) -> None:
-        """See `ports.Control`."""
-        self._control.input_handled(an_input)
-        if self._local is not None and self._local.has_asked(an_input):
-            if isinstance(an_input, (inputs.Halt, inputs.Resume)):
-                self._control.publish_halt()
-            self._local.input_handled()
-
-    def steered(self, answer: do.Steered) -> None:
-        """See `ports.Control`."""
-        if self._local is not None:
-            self._local.steered(answer)
-
-    def grown(self, answer: do.Grown) -> None:
-        """See `ports.Control`."""
-        if self._local is not None:
-            self._local.grown(answer)
-
-    def retry_publishing(self) -> None:
-        """See `ports.Control`."""
-        self._control.retry_publishing()

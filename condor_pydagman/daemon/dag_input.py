@@ -17,7 +17,6 @@ from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions, leave_out
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
 from condor_pydagman.feature_table import Given, asked_by
-from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
@@ -192,6 +191,8 @@ def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
 def _apply_rescue(
     dag: Dag, chosen: rescue.Selection, how: BuildOptions, given: Mapping[str, Any]
 ) -> None:
+    from condor_pydagman.graph.apply_rescue import apply_progress
+
     path, kind = chosen.file, "save" if chosen.saved else "dag"
     try:
         if chosen.saved and "/" not in chosen.saved:  # the directory, too, is known by name alone

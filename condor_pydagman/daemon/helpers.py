@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from condor_pydagman.adapters import script_runner
 from condor_pydagman.daemon.dag_input import CannotStart
 from condor_pydagman.feature_table import HELPERS, helpers_of, load_all, part, wanted_after_replay
 from condor_pydagman.graph.stepwise import Steps, at_once
@@ -66,6 +65,8 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         from condor_pydagman.adapters import config_file  # noqa: F401  (a sub-DAG may have one)
         from condor_pydagman.dagman_job import nested_dags  # noqa: F401
     if dag.scripts:
+        from condor_pydagman.adapters import script_runner
+
         script_runner.preload()
     if dag.may_grow():
         load_all()  # what is added may have it

@@ -76,8 +76,7 @@ class Loop:
             self._publisher,
             self._inputs,
             self._log.call_at_end,
-            self._control.steered,
-            self._control.grown,
+            self._control.answer,
         )
         self._notifiers: ports.Notifiers | None = None
         now = clock.monotonic()
@@ -299,9 +298,9 @@ class Loop:
             return  # nothing may be asked of the schedd any more
         if self._signals.fileno() in ready:
             self._read_signals()
-        due = self._next_script_start()
-        if due is not None and due <= now:
-            self._inputs.extend(self.run.scripts.work())
+        due, scripts = self._next_script_start(), self.run.scripts
+        if due is not None and due <= now and scripts is not None:
+            self._inputs.extend(scripts.work())
         self._log.gather(self._sources.log_watch.fileno() in ready, now)
         self._check_halt_file()
         due = self._control.next_deadline()
@@ -324,18 +323,19 @@ class Loop:
     def _next_script_start(self) -> float | None:
         """When to start pending scripts; None while DAGMan exits for a restart: after it they start
         anyway."""
-        leaving = isinstance(self._performer.shutdown, Leaving)
-        return None if leaving else self.run.scripts.next_deadline()
+        scripts = self.run.scripts
+        if scripts is None or isinstance(self._performer.shutdown, Leaving):
+            return None
+        return scripts.next_deadline()
 
     def _read_signals(self) -> None:
         run = self.run
         signals = self._signals.read()
-        self._inputs.extend(
-            run.scripts.ended()
-        )  # before signals: a script that has ended must not run again
+        if run.scripts is not None:  # before signals: one that has ended must not run again
+            self._inputs.extend(run.scripts.ended())
+            while run.scripts.problems:
+                run.out.say(f"Warning: {run.scripts.problems.pop()}", 0)
         self._inputs.extend(signals)
-        while run.scripts.problems:
-            run.out.say(f"Warning: {run.scripts.problems.pop()}", 0)
 
     def _check_halt_file(self) -> None:
         """Check the halt file after reading the log, but put its input first: the end of a job must

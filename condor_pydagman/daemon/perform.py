@@ -33,7 +33,6 @@ from condor_pydagman.graph.model import Script
 from condor_pydagman.names import logged_name
 from condor_pydagman.records import (
     banner,
-    jobstate,
     metrics,
     own_ad,
     own_events,
@@ -55,8 +54,7 @@ class Performer:
     Args:
         answers: inputs that the engine has not handled yet; results are appended.
         at_end_of_log: see `CallAtEnd`.
-        steered: is told when a request for nodes is in force.
-        grown: is told when a person's piece is in force.
+        answer: is told when a request for nodes, or a person's piece, is in force.
     """
 
     def __init__(
@@ -65,8 +63,7 @@ class Performer:
         publisher: Publisher,
         answers: deque[inputs.Input],
         at_end_of_log: CallAtEnd,
-        steered: Callable[[do.Steered], None],
-        grown: Callable[[do.Grown], None] = lambda answer: None,
+        answer: Callable[[do.Steered | do.Grown], None],
     ) -> None:
         self.run = run
         self.publisher = publisher
@@ -83,7 +80,6 @@ class Performer:
         self._behind_removal: list[Submission] = []  # those of them that wait for a removal
         self._submitter = Submitter(run)
         self.writer = NodesLogWriter(run.log, answers, run.clock, run.out)
-        self._tags = jobstate.Tags(run.dag, self._submitter.text_of)
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
             do.SubmitTogether: self._submit,
@@ -92,7 +88,7 @@ class Performer:
             do.HoldJobs: self._hold,
             do.SetJobPriorities: self._prioritize,
             do.PublishPriority: lambda a: publisher.publish_priority(a.priority),
-            do.Steered: steered,
+            do.Steered: answer,
             do.RunScript: self._run_script,
             do.KillScripts: lambda a: run.kill_scripts(answered=a.answered),
             do.AppendPostEnded: self._append_post_ended,
@@ -104,7 +100,7 @@ class Performer:
             do.QueryProvisioner: self._ask_provisioner,
             do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
             do.Ask: self._ask,
-            do.Grown: grown,
+            do.Grown: answer,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
             do.Publish: self._publish,
@@ -295,7 +291,7 @@ class Performer:
         self.run.out.flush()
         directory = dag.directories.get(node, "")
         more = self.run.extras.environment(action) if self.run.extras is not None else {}
-        answer = self.run.scripts.start(action, script, dag.names[node], directory, more)
+        answer = self.run.script_runner().start(action, script, dag.names[node], directory, more)
         if answer is not None:
             self._answers.append(answer)
 
@@ -374,14 +370,14 @@ class Performer:
 
     def _jobstate(self, action: do.JobState) -> None:
         run = self.run
-        line = jobstate.node_line(run.dag, action, self._tags.of(action.node))
-        if not (run.recovering and run.jobstate.history.has(line)):
-            run.jobstate.add(line)
+        if run.jobstate is not None:
+            run.jobstate.note(run.dag, action, self._submitter.text_of, again=run.recovering)
 
     def end_recovery(self) -> None:
-        """The old log has been replayed: from now on every jobstate.log line is new."""
+        """The old log has been replayed."""
         self.run.recovering = False
-        self.run.jobstate.add(jobstate.recovery_finished(self.run.clock.time()))
+        if self.run.jobstate is not None:
+            self.run.jobstate.note_recovered(self.run.clock.time())
 
     # Messages
 
@@ -409,9 +405,10 @@ class Performer:
 
     def _exit(self, action: do.Exit) -> None:
         run, now = self.run, self.run.clock.time()
-        if action.concluded:
-            run.jobstate.add(jobstate.finished(now, action.code))
-        run.jobstate.write()
+        if run.jobstate is not None:
+            if action.concluded:
+                run.jobstate.note_end(now, action.code)
+            run.jobstate.write()
         self.writer.drop_calls()
         self._behind_removal = []
         run.helpers.kill_programs()

@@ -270,11 +270,8 @@ class Control(Source, Protocol):
     def input_handled(self, an_input: Input) -> None:
         """The engine has handled `an_input`: reply to the client that sent it."""
 
-    def steered(self, answer: Steered) -> None:
-        """A request for nodes (`inputs.NodesSteered`) is in force: answer the client."""
-
-    def grown(self, answer: Grown) -> None:
-        """A person's piece is in force, or refused: answer the client."""
+    def answer(self, answer: Steered | Grown) -> None:
+        """A request for nodes or a person's piece is in force, or refused: answer the client."""
 
     def retry_publishing(self) -> None:
         """Called at intervals: set attributes again that the schedd has not accepted."""

@@ -7,15 +7,17 @@ submitted first: nothing here is done while inputs wait.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from condor_pydagman.daemon.dot_writer import DotWriter, FileOutput
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records import banner, node_status, own_ad, status_table
+from condor_pydagman.records import banner, own_ad, status_table
 from condor_pydagman.records.run_statistics import Statistics
 from condor_pydagman.timers import AD_RENEW_S, AD_RETRY_S, PUBLISH_DELAY_S
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.status_files import StatusFiles
 
 # When each kind of output is to be published next; the caller gives the time.
 
@@ -87,20 +89,25 @@ class Publisher:
         self._requested: dict[str, str] = {}  # newest values that it has not replied to yet
         self._timetable = Timetable()
         self._ended = False  # what has been written last stays, while the schedd hears of the end
-        self._output = FileOutput(lambda text: run.out.say(text, 0), run.files)
-        self._dot = DotWriter(run.dag, run.out)
+        self._files: StatusFiles | None = None  # if the DAG has any
+        if run.dag.status_file is not None or run.dag.dot is not None:
+            from condor_pydagman.daemon.status_files import StatusFiles
+
+            self._files = StatusFiles(run)
         self._priority = 0  # of the whole DAG, as a person has set it
         self._do: dict[str, Callable[[], None]] = {
             "ad": self._write_ad,
             "priority": self._write_priority,
             "table": self.say_status,
-            "status file": self._write_status_file,
-            "dot": self._write_dot,
         }
+        if self._files is not None:
+            self._do["status file"] = self._files.write_status_file
+            self._do["dot"] = self._files.write_dot
 
     def draw(self) -> None:
         """The DOT file of the DAG as it stands before anything is started (stock rule)."""
-        self._write_dot()
+        if self._files is not None:
+            self._files.write_dot()
 
     def begin(self) -> None:
         """Publish the DAG's state for the first time; what asks the schedd waits its turn, unless a
@@ -194,9 +201,8 @@ class Publisher:
         """Publish the end; `outcome` is the node status file's word for it."""
         self._ended = True
         self._timetable.clear()
-        self._write_status_file(final=True, outcome=outcome)
-        if self.run.dag.dot is not None and self.run.dag.dot.update:
-            self._write_dot()
+        if self._files is not None:
+            self._files.write_last(outcome)
         self._write_ad()
 
     def say_status(self) -> None:
@@ -242,26 +248,3 @@ class Publisher:
         if changes:
             self._requested.update(changes)
             self.run.job_ad.edit(changes, done)
-
-    def _write_status_file(self, *, final: bool = False, outcome: str = "") -> None:
-        dag = self.run.dag
-        if dag.status_file is None:
-            return
-        now = self._clock.time()
-        last = final and outcome != "held"  # a DAGMan that is held comes back
-        following = 0.0 if last else now + dag.status_file.interval
-        text = node_status.node_status_text(
-            dag,
-            self.run.engine.report(),
-            self.run.engine.node_reports(),
-            now=now,
-            now_local=time.localtime(now),
-            next_update=following,
-            next_local=None if last else time.localtime(following),
-            final=final,
-            outcome=outcome,
-        )
-        self._output.replace("node status file", dag.status_file.file, text)
-
-    def _write_dot(self) -> None:
-        self._dot.write((one.node, one.status) for one in self.run.engine.node_reports())

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Optional
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.schedd_requests import EditOwnAd
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
@@ -23,6 +22,7 @@ from condor_pydagman.records.own_events import StampForm
 from condor_pydagman.vocabulary import EventKind, NodeKind
 
 if TYPE_CHECKING:
+    from condor_pydagman.adapters.jobstate_log import JobstateLog
     from condor_pydagman.daemon import ports
     from condor_pydagman.daemon.contact import Contact
     from condor_pydagman.daemon.initialize import Settings
@@ -98,9 +98,9 @@ class Ports(NamedTuple):
     out: ports.Out
     log: ports.NodesLog
     schedd: ports.Schedd
-    scripts: ports.Scripts
+    scripts: ports.Scripts | None  # None until there are any
     lock: ports.Lock
-    jobstate: JobstateLog
+    jobstate: JobstateLog | None = None  # if the DAG has one
     clock: ports.Clock = time
     files: ports.Files = files
     contact: Contact | None = None  # the command socket; None is as one without a socket
@@ -162,8 +162,18 @@ class DagRun:
 
     def kill_scripts(self, *, answered: bool) -> None:
         """Kill all PRE and POST scripts, and what helpers run; see `ports.Scripts.kill_all`."""
-        self.scripts.kill_all(answered=answered)
+        if self.scripts is not None:
+            self.scripts.kill_all(answered=answered)
         self.helpers.kill_programs()
+
+    def script_runner(self) -> ports.Scripts:
+        """What runs scripts.  A DAG that had none has got them with a piece, whose `obstacle` has
+        loaded it."""
+        if self.scripts is None:
+            from condor_pydagman.adapters.script_runner import ScriptRunner
+
+            self.scripts = ScriptRunner()
+        return self.scripts
 
     def note_placement(self, event: LogEvent) -> None:
         """Add up a note of a DATA node's worker in the nodes log, and tell of it."""

@@ -99,8 +99,10 @@ class Poll:
 def make_sources(run: DagRun, signals: Signals) -> Sources:
     """The sources of a run."""
     from condor_pydagman.adapters.inotify import FileWatch, HaltFile
-    from condor_pydagman.daemon.clients import Clients
+    from condor_pydagman.daemon.clients import Control
     from condor_pydagman.daemon.loop import Sources
+    from condor_pydagman.feature_table import NAMES, SERVES_CLIENTS, part
 
     watch, halt_file = FileWatch(run.log.path), HaltFile(run.paths.halt)
-    return Sources(Poll(), signals, watch, halt_file, Clients(run))
+    sockets = part(SERVES_CLIENTS, "sockets").Clients if SERVES_CLIENTS in NAMES else Control
+    return Sources(Poll(), signals, watch, halt_file, sockets(run))

@@ -11,17 +11,16 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import htcondor2
 
 from condor_pydagman.adapters.files import LockFile, ProgramFiles
 from condor_pydagman.adapters.joblog import NodesLog, has_submit_events
-from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
-from condor_pydagman.adapters.script_runner import ScriptRunner
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.contact import Contact, open_contact
@@ -31,7 +30,6 @@ from condor_pydagman.daemon.dag_input import (
     read_dag,
     refuse_nodes_log,
 )
-from condor_pydagman.daemon.dot_writer import DotWriter
 from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.run import (
     Beginning,
@@ -52,7 +50,7 @@ from condor_pydagman.feature_table import Given, set_guard
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import banner, jobstate, status_table
+from condor_pydagman.records import banner, status_table
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 from condor_pydagman.records.own_ad import (
     began_at,
@@ -63,6 +61,9 @@ from condor_pydagman.records.own_ad import (
 )
 from condor_pydagman.records.own_events import stamp_form
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeStatus
+
+if TYPE_CHECKING:
+    from condor_pydagman.adapters.jobstate_log import JobstateLog
 
 MAX_OWN_AD_TRIES = 4
 NODES_VERBOSITY = 5  # verbosity from which on all nodes are shown at the start
@@ -148,19 +149,23 @@ def prepare(
         out=out,
         log=_begin(it, beginning),
         schedd=schedd,
-        scripts=ScriptRunner(),
+        scripts=None,
         lock=it.lock,
-        jobstate=JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0)),
+        jobstate=_jobstate_log(dag, out),
         contact=contact,
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
     )
-    sequence = 1 if beginning.recovering else reached.jobstate.history.sequence + 1
-    engine = _engine(it, dag, sequence, given)
+    jobstate = reached.jobstate
+    known = 0 if beginning.recovering or jobstate is None else jobstate.history.sequence
+    engine = _engine(it, dag, known + 1, given)
     process = OwnProcess(started, htcondor2.version(), os.getpid(), os.getcwd(), _orphaned())
     run = DagRun(dag, engine, settings, it.workflow, it.job, process, reached, beginning)
+    if dag.scripts or run.recovering:  # the log may have more nodes
+        run.script_runner()
     run.helpers = helpers.Helpers(run, schedd, settings.admin, given)
     helpers.open_helpers(run, settings.admin)
-    _begin_jobstate(run)
+    if jobstate is not None:
+        jobstate.note_start((run.job.cluster, run.job.proc), recovering=run.recovering)
     _log_nodes(run)
     return run
 
@@ -454,13 +459,12 @@ def _code(error: FileError, *, begun: bool) -> int:
     return EXIT_RESTART if begun or error.transient else 1
 
 
-def _begin_jobstate(run: DagRun) -> None:
-    now = time.time()
-    job = run.job if run.job.cluster else OwnJob(-1, -1)  # stock's words for one that has no job
-    lines = [jobstate.started(now, job.cluster, job.proc)]
-    if run.recovering:
-        lines.append(jobstate.recovery_started(now))
-    run.jobstate.add(*lines)
+def _jobstate_log(dag: Dag, out: OutLog) -> JobstateLog | None:
+    if not dag.jobstate_log:
+        return None
+    from condor_pydagman.adapters.jobstate_log import JobstateLog
+
+    return JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
 
 
 def _refuse_dry_run(lock: LockFile, job: OwnJob) -> None:
@@ -492,6 +496,8 @@ def draw(settings: Settings, out: OutLog) -> int:
     Raises:
         CannotStart: there is something wrong with the DAG.
     """
+    from condor_pydagman.daemon.status_files import DotWriter
+
     it = plan(settings, out)
     dag, _ = read_dag(settings.options, settings.config, it.paths, out)
     if dag.dot is None:
@@ -517,8 +523,9 @@ def set_up(run: DagRun) -> int:
     run.out.say("Exiting after DAG setup (-SetupOnly).")
     for line in status_table.status_lines(run.engine.report()):
         run.out.say(line)
-    run.jobstate.add(jobstate.finished(run.clock.time(), 0))
-    run.jobstate.write()
+    if run.jobstate is not None:
+        run.jobstate.note_end(run.clock.time(), 0)
+        run.jobstate.write()
     run.lock.release()
     return 0
 

@@ -1,8 +1,6 @@
 """Submits nodes: makes a description, asks the schedd, and reports the outcome as inputs.
 
-Nodes that are to be submitted together have one description (see `records.shared_description`); if
-it can't be made of all of them, it is of the first ones, and the others are given back.  No
-decisions here: an error of an adapter becomes the input that reports it.
+No decisions here: an error of an adapter becomes the input that reports it.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Union
 
-from condor_pydagman.adapters import files, submit_errors
+from condor_pydagman.adapters import files
 from condor_pydagman.adapters.schedd_requests import (
     MULTIPLE_PROCS,
     Accepted,
@@ -28,8 +26,9 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import CannotPrepare, FileError, PoolError
+from condor_pydagman.feature_table import part
 from condor_pydagman.graph.model import Variable
-from condor_pydagman.records import job_description, shared_description
+from condor_pydagman.records import job_description
 from condor_pydagman.timers import FLUSH_INTERVAL_S
 from condor_pydagman.vocabulary import NodeKind
 
@@ -37,16 +36,6 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon.data_nodes import DataNodes
 
 MAX_TEMPLATES = 64  # submit files kept in parsed form
-
-# Why the first of several nodes do not go together: their lines differ (records.job_description).
-DIFFERENT = (
-    "their VARS set different macros or use a number of the cluster,"
-    " or only some have parents, children or a priority"
-)
-READ_ONCE = "they differ in a command that HTCondor reads once for a cluster"
-MAX_SAID_ALONE = 20  # submit files of which `.dagman.out` says why their nodes do not go together
-MORE = 4  # times as many nodes as went together are tried next, if others had to be left out
-FEWER = 8  # a cluster that was refused is tried again with so many times fewer nodes
 
 Submission = Union[do.SubmitNode, do.SubmitTogether, do.SubmitJob]
 # Called with the engine's inputs that report the outcome of a submission.
@@ -89,11 +78,11 @@ class Submitter:
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
         self._next_flush_at = 0.0
         self._outcomes = _Outcomes()
-        self._said_alone: set[str] = set()
         # A submission deferred because of its list of common input files, and its description.
         self._deferred: tuple[do.SubmitNode, str] | None = None
-        # Submit files whose nodes differ in what must be the same in a cluster.
-        self._alone: set[job_description.Template] = set()
+        # what submits several nodes as one cluster; None without the folder of features
+        made = part("common", "together")
+        self._together = None if made is None else made.Together(self)
         self._data_nodes: DataNodes | None = None
 
     def submit(self, action: Submission, report: ReportOutcome) -> None:
@@ -101,7 +90,8 @@ class Submitter:
         order of calls."""
         report = self._outcomes.await_one(report)
         if isinstance(action, do.SubmitTogether):
-            self._submit_together(action, report)
+            assert self._together is not None  # no node is shareable without it
+            self._together.submit(action, report)
         elif isinstance(action, do.SubmitJob):
             self._submit_job(action, report)
         else:
@@ -112,51 +102,27 @@ class Submitter:
         try:
             text = self._description(action)
         except (OSError, FileError) as error:
-            reason = f"can't read the submit file: {_reason(error)}"
-            report([self._failed(node, reason, permanent=self._is_permanent())])
+            reason = f"can't read the submit file: {reason_of(error)}"
+            report([self.failed(node, reason, permanent=self._is_permanent())])
         except CannotPrepare as error:
-            self._say(str(error), 0)
+            self.say(str(error), 0)
             reason = f"Failed to submit Sub-DAG: {error.reason}"
-            report([self._failed(node, reason, permanent=not error.transient)])
+            report([self.failed(node, reason, permanent=not error.transient)])
         except PoolError as error:
             permanent = not error.transient and self._is_permanent()
-            report([self._failed(node, error.reason, permanent=permanent)])
+            report([self.failed(node, error.reason, permanent=permanent)])
         else:
-            request = self._request(action, text, action)
-            self._ask(request, lambda result: report([self._answered(action, text, result)]))
+            request = self.request(action, text, action)
+            self.ask(request, lambda result: report([self._answered(action, text, result)]))
 
     def _submit_job(self, action: do.SubmitJob, report: ReportOutcome) -> None:
         def tell(result: SubmitResult) -> None:  # no person has written it: warnings help nobody
             report([inputs.Answered(action.asker, _submitted_job(action, result.outcome))])
 
-        self._ask(Submit(action, action.text, "", Checks()), tell)
+        self.ask(Submit(action, action.text, "", Checks()), tell)
 
-    def _submit_together(self, action: do.SubmitTogether, report: ReportOutcome) -> None:
-        try:
-            text, count = self._shared_description(action)
-        except (OSError, FileError) as error:
-            report([_not_together(action.nodes, 0, _reason(error))])
-            return
-        except PoolError as error:
-            report([_not_together(action.nodes, 0, error.reason)])
-            return
-        if count < 2:
-            report([_not_together(action.nodes, 0, DIFFERENT if count else READ_ONCE)])
-            return
-        asked, left = do.SubmitTogether(action.nodes[:count]), action.nodes[count:]
-        request = self._request(asked, text, asked.nodes[0])
-
-        def tell(result: SubmitResult) -> None:
-            refusal = _refusal(result)
-            if refusal:
-                report([_not_together(action.nodes, count // FEWER, refusal)])
-                return
-            answers = self._answered_together(asked, result)
-            report([*answers, _not_together(left, MORE * count)] if left else answers)
-
-        self._ask(request, tell)
-
-    def _request(self, action: Submission, text: str, first: do.SubmitNode) -> Submit:
+    def request(self, action: Submission, text: str, first: do.SubmitNode) -> Submit:
+        """What the schedd is asked, of one node or several."""
         run, node = self.run, first.node
         checks = Checks(
             by_condor_submit=run.by_condor_submit,
@@ -168,57 +134,26 @@ class Submitter:
         more = run.extras.environment(first) if run.extras is not None else {}
         return Submit(action, text, run.dag.directories.get(node, ""), checks, more)
 
-    def _ask(self, request: Submit, then: Callable[[SubmitResult], None]) -> None:
+    def ask(self, request: Submit, then: Callable[[SubmitResult], None]) -> None:
+        """Ask the schedd."""
         self._flush_log()
         self.run.schedd.ask(request, then)
 
     def _answered(self, action: do.SubmitNode, text: str, result: SubmitResult) -> inputs.Input:
         node, outcome = action.node, result.outcome
         for line in result.lines:
-            self._say(line)
+            self.say(line)
         if isinstance(outcome, FirstCommonInput):
             self._deferred = action, text
             return inputs.CommonInput(node, outcome.token)
         if isinstance(outcome, PoolError):
             return self._not_submitted(node, text, outcome)
-        shareable = self._is_shareable(node, outcome.procs, warned=bool(result.lines))
+        together, warned = self._together, bool(result.lines)
+        shareable = together is not None and together.may_share(node, outcome.procs, warned=warned)
         return inputs.Submitted(node, outcome.cluster, outcome.procs, shareable=shareable)
 
-    def _answered_together(
-        self, action: do.SubmitTogether, result: SubmitResult
-    ) -> list[inputs.Input]:
-        outcome, nodes = result.outcome, action.nodes
-        for line in result.lines:
-            self._say(line)
-        if isinstance(outcome, Accepted):
-            missing = nodes[outcome.procs :]
-            return [
-                inputs.Submitted(one.node, outcome.cluster, 1, proc, shareable=True)
-                for proc, one in enumerate(nodes[: outcome.procs])
-            ] + self._unknown(missing, "the cluster has fewer jobs than nodes")
-        assert isinstance(outcome, LostReply)
-        return self._unknown(nodes, outcome.reason)
-
-    def _unknown(self, nodes: Sequence[do.SubmitNode], reason: str) -> list[inputs.Input]:
-        return [self._failed(one.node, reason, permanent=False, unknown=True) for one in nodes]
-
-    def _shared_description(self, action: do.SubmitTogether) -> tuple[str, int]:
-        """One description for the first nodes of them, and for how many it is."""
-        template = self._template(action.nodes[0].node)
-        if not shared_description.is_shareable(template):
-            return "", 1
-        lines = [self._added_lines(one) for one in action.nodes]
-        text, count = shared_description.shared(template, lines)
-        if count == 0:
-            self._alone.add(template)
-        return text, count
-
-    def _added_lines(self, action: do.SubmitNode) -> shared_description.NodeLines:
-        run = self.run
-        lines = job_description.added_lines(run.dag, action.node, run.workflow, self._at(action))
-        return shared_description.NodeLines(*lines)
-
-    def _at(self, action: do.SubmitNode) -> job_description.AtSubmission:
+    def at_submission(self, action: do.SubmitNode) -> job_description.AtSubmission:
+        """What a node's description says of the state at its submission."""
         return job_description.AtSubmission(
             action.retry,
             action.dag_status,
@@ -234,46 +169,15 @@ class Submitter:
             return None
         return variables_in_force(self.run.dag.variables.get(action.node, ()), action.variables)
 
-    def _is_shareable(self, node: int, procs: int, *, warned: bool) -> bool:
-        """Whether others with the node's submit file may be submitted together."""
-        if self.run.config.max_nodes_in_cluster < 2 or self.run.by_condor_submit:
-            return False
-        if self.run.dag.kinds[node] != NodeKind.JOB:
-            return False
-        try:
-            template = self._template(node)
-        except (OSError, FileError, PoolError):
-            return False
-        obstacle = shared_description.obstacle(template)
-        if not obstacle and template in self._alone:
-            obstacle = READ_ONCE
-        if not obstacle and warned:
-            obstacle = "HTCondor warns of it, see the lines above"
-        if not obstacle and procs != 1:
-            obstacle = f"a node has {procs} jobs"
-        if obstacle:
-            self._say_alone(node, obstacle)
-        return not obstacle
-
-    def _say_alone(self, node: int, obstacle: str) -> None:
-        """Say why nodes with the node's submit file are not submitted together: once for a file,
-        and for some files only, since each node may have its own."""
-        name = self.run.dag.submits[node]
-        if name in self._said_alone or len(self._said_alone) >= MAX_SAID_ALONE:
-            return
-        self._said_alone.add(name)
-        what = "submit description" if name in self.run.dag.descriptions else "submit file"
-        self._say(f"Nodes with {what} {name} are submitted one by one: {obstacle}")
-
     def _not_submitted(self, node: int, text: str, error: PoolError) -> inputs.SubmitFailed:
         if isinstance(error, LostReply):
-            return self._failed(node, error.reason, permanent=False, unknown=True)
+            return self.failed(node, error.reason, permanent=False, unknown=True)
         if error.transient:
-            return self._failed(node, error.reason, permanent=False)
+            return self.failed(node, error.reason, permanent=False)
         directory = self.run.dag.directories.get(node, "")
-        reason = submit_errors.explained(error, text, self.text_of(node), directory)
+        reason = _explained(error, text, self.text_of(node), directory)
         permanent = reason == MULTIPLE_PROCS or self._is_permanent()
-        return self._failed(node, reason, permanent=permanent)
+        return self.failed(node, reason, permanent=permanent)
 
     def text_of(self, node: int) -> str:
         """Text of a node's submit description as it is now, '' if it can't be read."""
@@ -291,7 +195,8 @@ class Submitter:
         path = os.path.join(dag.directories.get(node, ""), dag.submits[node])
         return files.read_text(path, own=node in dag.subdags)
 
-    def _say(self, text: str, level: int = 3) -> None:
+    def say(self, text: str, level: int = 3) -> None:
+        """A line of `.dagman.out`."""
         self.run.out.say(text, level)
 
     def _is_permanent(self) -> bool:
@@ -314,19 +219,19 @@ class Submitter:
                 priority=action.priority,
                 retry=action.retry,
                 config=run.config,
-                say=self._say,
+                say=self.say,
             )
             name, file = run.dag.names[node], run.dag.submits[node]
-            self._say(f"Submitting HTCondor Node {name} job(s)...")
-            self._say(f"Submitting node {name} from file {file} using direct job submission")
+            self.say(f"Submitting HTCondor Node {name} job(s)...")
+            self.say(f"Submitting node {name} from file {file} using direct job submission")
         template = self._data_template(action) if self._may_be_request(node) else None
-        written = template or self._template(node)
+        written = template or self.template_of(node)
         return job_description.describe(
             run.dag,
             node,
             written if run.extras is None else run.extras.template(written, action),
             run.workflow,
-            self._at(action),
+            self.at_submission(action),
             attributes_only=template is not None,
         )
 
@@ -368,9 +273,10 @@ class Submitter:
             self.run.out.flush()
             self._next_flush_at = now + FLUSH_INTERVAL_S
 
-    def _failed(
+    def failed(
         self, node: int, reason: str, *, permanent: bool, unknown: bool = False
     ) -> inputs.SubmitFailed:
+        """The input that tells of a failed submission, with the place of the node's submit file."""
         dag = self.run.dag
         place, name = dag.place(node), dag.submits[node]
         if place:
@@ -379,7 +285,7 @@ class Submitter:
         stamp = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(self.run.clock.time()))
         return inputs.SubmitFailed(node, reason, permanent, unknown, stamp)
 
-    def _template(self, node: int) -> job_description.Template:
+    def template_of(self, node: int) -> job_description.Template:
         """The node's submit description, from memory if its file has not changed."""
         dag = self.run.dag
         name = dag.submits[node]
@@ -402,14 +308,19 @@ class Submitter:
         return known[1]
 
 
-def _refusal(result: SubmitResult) -> str:
-    """Why nothing of nodes that were submitted together is in the queue; '' if it may be."""
-    outcome = result.outcome
-    if isinstance(outcome, FirstCommonInput):
-        return "they have a list of common input files"
-    if isinstance(outcome, PoolError) and not isinstance(outcome, LostReply):
-        return outcome.reason
-    return ""
+def _explained(error: PoolError, text: str, file_text: str, directory: str) -> str:
+    """The reason of a failed submission, with the line of the submit file if that can be told.
+
+    What tells it is loaded when the first submission fails.
+    """
+    try:
+        tells = part("common", "adapters.submit_errors")
+    except (FileError, OSError):  # replaced by an upgrade meanwhile; no more descriptors
+        return error.reason
+    if tells is None:
+        return error.reason
+    explained: str = tells.explained(error, text, file_text, directory)
+    return explained
 
 
 def _submitted_job(
@@ -425,11 +336,6 @@ def _submitted_job(
     return inputs.JobSubmitted(action.number, 0, outcome.reason, permanent, lost)
 
 
-def _not_together(
-    nodes: Sequence[do.SubmitNode], most: int, reason: str = ""
-) -> inputs.NotTogether:
-    return inputs.NotTogether([one.node for one in nodes], most, reason)
-
-
-def _reason(error: OSError | FileError) -> str:
+def reason_of(error: OSError | FileError) -> str:
+    """What an error says, without the file."""
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)

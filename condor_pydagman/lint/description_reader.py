@@ -14,7 +14,7 @@ import htcondor2
 from condor_pydagman.adapters.classad_values import mistake
 from condor_pydagman.adapters.descriptions import expanded
 from condor_pydagman.adapters.submit_checks import lists, remarks_of
-from condor_pydagman.adapters.submit_errors import first_unreadable
+from condor_pydagman.features.common.adapters.submit_errors import first_unreadable
 from condor_pydagman.language.submit_file import SubmitText, one_line, parse
 from condor_pydagman.lint import value_rules
 from condor_pydagman.lint.confined_reader import said_by_bindings

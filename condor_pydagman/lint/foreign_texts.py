@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("CONDOR_CONFIG", "HOME", "LANG", "LC_ALL", "PATH", "TZ")  # of the environment
 _ABSENT = os.strerror(errno.ENOENT)
-_LINE = "condor_pydagman.adapters.submit_errors:first_unreadable"
+_LINE = "condor_pydagman.features.common.adapters.submit_errors:first_unreadable"
 _ODD = "what reads it has given no answer that can be understood"
 
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from condor_pydagman.adapters.request_socket import answer_line
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.common.adapters.request_socket import answer_line
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dag_monitor import INTERVAL_S, DagMonitor
 from condor_pydagman.monitor.found_dag import find_dag

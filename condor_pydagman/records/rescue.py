@@ -6,118 +6,22 @@ Numbers only: the names come from `names.DagPaths`.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings, retry_in_force
+from condor_pydagman.engine.node_settings import NodeSettings, retry_in_force
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
-from condor_pydagman.graph.unparse import retry_line
+from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag, Retry
 from condor_pydagman.language import commands
 from condor_pydagman.language.lexer import node_word
 from condor_pydagman.language.modifier_lines import retry_options
-from condor_pydagman.language.parser import lines_of, parse
+from condor_pydagman.language.parser import lines_of
 from condor_pydagman.language.syntax import of_class, of_word
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
-# What a person sets for nodes: read from the options of a request, and written into rescue files.
-#
-# Both are in the DAG language's own terms, so the parser of DAG files decides what is right.
-
-MAX_NUMBER = 2**31 - 1
 _NO_LINE = 0
-_ANY = "NODE"  # a name for lines that are only checked
-
-
-class SettingError(ValueError):
-    """An option of a request that can't be understood; the text says what was expected."""
-
-
-def read_setting_options(options: Mapping[str, Any]) -> NodeSettings:
-    """What is to be set.
-
-    Raises:
-        SettingError: that can't be understood, or is nothing.
-    """
-    if not options:
-        raise SettingError(f"say what to set: {', '.join(_READERS)}")
-    fields: dict[str, Any] = {}
-    for name, value in options.items():
-        if name not in _READERS:
-            raise SettingError(f"set has no option {name!r}; it takes {', '.join(_READERS)}")
-        fields.update(_READERS[name](value))
-    return NodeSettings(**fields)
-
-
-def _priority(value: Any) -> dict[str, Any]:
-    if type(value) is not int or abs(value) > MAX_NUMBER:
-        raise SettingError(f"priority is a whole number from -{MAX_NUMBER} to {MAX_NUMBER}")
-    return {"priority": value}
-
-
-def _setting_retries(value: Any) -> dict[str, Any]:
-    if type(value) is not int or not 0 <= value <= MAX_NUMBER:
-        raise SettingError(f"retries is a whole number from 0 to {MAX_NUMBER}")
-    return {"retries": value}
-
-
-def _timeout(value: Any) -> dict[str, Any]:
-    expected = 'timeout is as in the TIMEOUT command, "QUEUED 1h RUNNING 30m" for example'
-    if not isinstance(value, str) or "\n" in value or len(value) > MAX_BYTES:
-        raise SettingError(expected)
-    found = parse(f"TIMEOUT {_ANY} {value}\n", "")
-    if found.errors or len(found.commands) != 1:
-        raise SettingError(f"{expected}, not {value[:100]!r}")
-    (command,) = found.commands
-    return {"timeout": command[2:]}
-
-
-def _category(value: Any) -> dict[str, Any]:
-    if not isinstance(value, str) or not value:
-        raise SettingError("new_category is the name of a category that the DAG has")
-    return {"category": value}
-
-
-def _vars(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict) or not value:
-        raise SettingError("vars is an object of JSON: names and values")
-    if len(json.dumps(value)) > MAX_BYTES:  # no record has room for it; to read it takes long
-        raise SettingError(f"vars takes more than {MAX_BYTES} bytes: set fewer at once")
-    found: dict[str, str] = {}
-    for key, text in value.items():
-        if not isinstance(text, str):
-            raise SettingError(f"the value of {key!r} in vars is a string")
-        full = f"My.{key[1:]}" if key.startswith("+") else key
-        if not _fits(full, text):
-            raise SettingError(
-                f"VARS can't have {key[:100]!r} with the value {text[:100]!r}: a name has no blank"
-                " and does not begin with queue, a value is one line"
-            )
-        found[full] = text
-    return {"variables": tuple(found.items())}
-
-
-def _fits(key: str, value: str) -> bool:
-    """Whether a DAG file can have it: JSON can have halves of characters, which no file can."""
-    try:
-        (key + value).encode("utf-8", "surrogateescape")
-        lines_of(commands.Vars(_NO_LINE, _ANY, False, ((key, value),)))
-    except ValueError:
-        return False
-    return True
-
-
-_READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "priority": _priority,
-    "retries": _setting_retries,
-    "timeout": _timeout,
-    "new_category": _category,
-    "vars": _vars,
-}
 
 
 def setting_lines(name: str, settings: NodeSettings) -> Iterator[str]:
@@ -372,3 +276,17 @@ def _retries(dag: Dag, report: NodeReport, *, reset_retries: bool) -> Iterator[s
         )
     options = retry_options(retry_line(report.name, retry))
     yield f"RETRY {node_word(report.name)} {left}{' ' * bool(options)}{options}\n"
+
+
+def retry_line(name: str, retry: Retry) -> commands.RetryLine:
+    """The RETRY line of a node; what is as it is without being said is not in it."""
+    return commands.RetryLine(
+        _NO_LINE,
+        name,
+        retry.limit,
+        retry.unless_exit or None,
+        retry.only_if or None,
+        retry.delay or None,
+        None if retry.backoff == 1 else retry.backoff,
+        retry.max_delay or None,
+    )

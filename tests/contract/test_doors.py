@@ -191,7 +191,9 @@ def _answers(text: str, owner: tuple[int, int]) -> Iterator[Any]:
         lambda: read("condor_pydagman.lint.described_jobs:files", described, {}, 0, 3, shape=list),
         lambda: ask("condor_pydagman.lint.description_reader:reading_of", owner, text, "x"),
         lambda: ask("condor_pydagman.lint.description_reader:unreadable_line", owner, text),
-        lambda: ask("condor_pydagman.adapters.submit_errors:first_unreadable", owner, text),
+        lambda: ask(
+            "condor_pydagman.features.common.adapters.submit_errors:first_unreadable", owner, text
+        ),
         lambda: ask("condor_pydagman.lint.description_reader:mistakes", owner, [text]),
     ):
         try:

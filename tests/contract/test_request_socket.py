@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import request_socket
 from condor_pydagman.adapters.request_client import steer
-from condor_pydagman.adapters.request_socket import (
+from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.features.common.adapters import request_socket
+from condor_pydagman.features.common.adapters.request_socket import (
     MAX_CLIENTS,
     MAX_LINE_BYTES,
     MAX_NAMES,
@@ -25,7 +26,6 @@ from condor_pydagman.adapters.request_socket import (
     addresses,
     connected,
 )
-from condor_pydagman.errors import FileError, UsageError
 from tests.installation import CHECKOUT
 from tests.waiting import LIMIT_S, readable
 

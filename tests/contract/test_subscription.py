@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import subscribe
-from condor_pydagman.adapters.request_socket import RequestSocket, connected
 from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.features.common.adapters.request_socket import RequestSocket, connected
 from condor_pydagman.features.steering import clients as subscriptions
 from condor_pydagman.features.steering.clients import Subscriptions
 from tests.dag_logs import DagLogs

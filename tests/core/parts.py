@@ -22,7 +22,7 @@ FOLDERS = (
 FILES = (
     *("__init__", "compiled", "errors", "named_tuple", "names", "printable", "timers"),
     *("vocabulary", "features/__init__", "feature_table"),
-    *("cli/__init__", "cli/dagman", "cli/entry", "cli/preflight", "cli/submit_dag", "cli/usage"),
+    *("cli/__init__", "cli/dagman", "cli/entry", "cli/submit_dag", "cli/usage"),
 )
 # Modules of these folders that the core does not use: what several programs around DAGMan share,
 # in the lowest layer of them.
@@ -34,8 +34,7 @@ NOT_OF_THE_CORE = (
 # Where commands of the core hand over to what stands around it, with a late import.
 DOORS = {
     "cli/entry": ("cli.dag_checker", "cli.pydagman", "placement.data_node"),
-    # In a child process, whose errors stop no submission.
-    "cli/preflight": ("lint",),
+    "cli/submit_dag": ("lint.preflight",),
 }
 COMMANDS = ("condor_dagman", "condor_submit_dag")
 _COMMAND = """\

@@ -56,7 +56,7 @@ def test_every_part_that_is_asked_for_is_one_that_features_have() -> None:
     assert {"run", "outside", "adapters.reopened", "steer_commands"} <= asked
     parts = {
         ".".join(path.relative_to(package / "features" / folder).with_suffix("").parts)
-        for folder in FOLDERS
+        for folder in (*FOLDERS, "common")
         for path in (package / "features" / folder).rglob("*.py")
     }
     assert asked <= parts

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.features.cache.commands import CachedOfDag, cached_of
 from condor_pydagman.features.sites.commands import GroupsOfDag
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import JOIN, Dag, FeatureData
-from condor_pydagman.graph.unparse import dag_lines
 
 OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
 

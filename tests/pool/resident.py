@@ -33,7 +33,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("condor_submit_dag", "condor_dagman", "condor_dag_checker", "condor_pydagman")
 # What they import when it is needed; the others come with these.
 MODULES = (
-    *("cli.submit_dag", "cli.dagman", "cli.dag_checker", "cli.pydagman", "cli.preflight"),
+    *("cli.submit_dag", "cli.dagman", "cli.dag_checker", "cli.pydagman", "lint.preflight"),
     *("cli.dry_run", "cli.events", "cli.explain", "cli.flatten", "cli.ls", "cli.steer"),
     *("cli.watch", "daemon.initialize", "daemon.loop", "daemon.startup"),
     *("dagman_job.nested_dags", "dagman_job.submit_to_schedd"),

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.features.common.shared_description import is_shareable
 from condor_pydagman.records.job_description import split
-from condor_pydagman.records.shared_description import is_shareable
 from condor_pydagman.vocabulary import SHARED_CLUSTER
 from tests.corpora import submit_files
 from tests.pool import dags

@@ -132,13 +132,7 @@ class FakeControl:
     def input_handled(self, an_input: inputs.Input) -> None:
         pass
 
-    def steered(self, answer: do.Steered) -> None:
-        self._answered(answer)
-
-    def grown(self, answer: do.Grown) -> None:
-        self._answered(answer)
-
-    def _answered(self, answer: do.Action) -> None:
+    def answer(self, answer: do.Action) -> None:
         for part in self._world.parts:
             part.answered(answer)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.loop import Loop, Sources
 from condor_pydagman.daemon.run import Beginning, DagRun, OwnJob, OwnProcess, Ports
@@ -168,7 +167,6 @@ class Process:
             schedd=self.requests,
             scripts=self.scripts,
             lock=ports.FakeLock(world),
-            jobstate=JobstateLog(),
             clock=ports.FakeClock(world),
             files=ports.FakeFiles(world, self),
         )

@@ -62,7 +62,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 32_682}
+LOADED = {"modules": 132, "lines": 31_750}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests.  Who adds to a folder at its budget takes as many lines out in the same commit;
@@ -70,35 +70,35 @@ LOADED = {"modules": 132, "lines": 32_682}
 SLACK = 50
 LINES = {
     "": 1670,
-    "adapters": 8193,
+    "adapters": 7656,
     "api": 2388,
-    "cli": 5217,
+    "cli": 5186,
     "config": 1010,
-    "daemon": 4746,
+    "daemon": 4589,
     "dagman_job": 2221,
     "data_requests": 1762,
     "engine": 7798,
     "explain": 2413,
-    "features": 28622,
+    "features": 29831,
     "follow": 4530,
-    "graph": 4580,
+    "graph": 4293,
     "language": 3987,
-    "lint": 4028,
+    "lint": 4343,
     "monitor": 3158,
     "picture": 2978,
     "placement": 13617,
     "pool": 1738,
-    "records": 3358,
+    "records": 2985,
     "report": 2348,
     "transfer": 10,
     "web": 2865,
     "workflow": 2549,
 }
-LINES_OF_TESTS = 139_568
+LINES_OF_TESTS = 139_566
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_833,
-    "cli/dagman.py": 37_278,
+    "cli/submit_dag.py": 35_509,
+    "cli/dagman.py": 35_924,
     "cli/dag_checker.py": 18_647,
     "cli/watch.py": 29_810,
     "placement/data_node.py": 24_296,
@@ -300,6 +300,9 @@ def test_modules_that_a_plain_dag_loads() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman;"
         " from condor_pydagman.daemon import loop, initialize, startup, sources;"
+        " from condor_pydagman.adapters import inotify;"  # what a run imports before it begins
+        " from condor_pydagman.features.common import together;"
+        " from condor_pydagman.features.steering import sockets;"
         " print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

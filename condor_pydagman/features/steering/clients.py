@@ -18,13 +18,18 @@ from typing import Any
 
 from condor_pydagman import __version__
 from condor_pydagman.adapters import detached_process
-from condor_pydagman.adapters.request_socket import VERSION, Client, RequestSocket, answer_line
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import Report
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.feature_table import part
+from condor_pydagman.features.common.adapters.request_socket import (
+    VERSION,
+    Client,
+    RequestSocket,
+    answer_line,
+)
 from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.run import HELPER, PieceOffered, ReadOffer
 from condor_pydagman.features.steering.messages import (

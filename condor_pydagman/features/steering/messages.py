@@ -11,12 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from condor_pydagman.adapters.request_socket import VERSION
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.common.adapters.request_socket import VERSION
+from condor_pydagman.features.steering.setting_options import SettingError, read_setting_options
 from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import COMMANDS, Command, NodeCommand
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.rescue import SettingError, read_setting_options
 
 MAX_NAMES = 1000  # of an answer to `names`
 MAX_VALUES = 120_000  # of a request: the loop of DAGMan waits while it is read

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.features.brake.commands import Brake, brakes_of, members, obstacle, text
-from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error
 from tests.unit.lint.paper import codes
 

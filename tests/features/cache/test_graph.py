@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.features.cache.commands import Cache, cached_of
-from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error, seen
 
 ALL = JOBS + "JOB N a.sub NOOP\nSUBDAG EXTERNAL S s.dag\nFINAL F a.sub\nSERVICE V a.sub\n"

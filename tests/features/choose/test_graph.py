@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.errors import UsageError
 from condor_pydagman.features.choose.commands import Choose, choices_of, chosen, leave_out, listed
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
-from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error
 
 # A -> B1, B2 -> C -> D, and E beside them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.features.enough.commands import (
     Enough,
     EnoughsOfDag,
@@ -13,7 +14,6 @@ from condor_pydagman.features.enough.commands import (
 )
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import DONE
-from condor_pydagman.graph.unparse import dag_lines
 from condor_pydagman.lint.partial import build_partial
 from tests.unit.graph.texts import Texts, build_text, error
 

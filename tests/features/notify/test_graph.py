@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.features.notify.commands import Notification, notifications_of
-from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text
 
 LINES = "NOTIFY dag.end PROGRAM x a\nNOTIFY * URL http://a/\n"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.features.publish.commands import Publish, PublishedOfDag, published_of
 from condor_pydagman.features.run_if.commands import RunIf, conditions_of, place_of_condition
 from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, Texts, build_text, error, seen
 
 EDGES = JOBS + "JOB D a.sub\nPARENT A B CHILD C\n"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.features.growth.commands import add_piece
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.shared_limits.commands import LimitClasses
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.unparse import dag_lines
 from tests.pieces import piece_of
 from tests.unit.graph.texts import JOBS, build_text, error
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.features.sites.commands import SiteGroup, SitePolicy, groups_of
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_files, build_text, error
 
 UNIT = "JOB in x\nJOB run x\nJOB clean x\nPARENT in CHILD run\nPARENT run CHILD clean\n"

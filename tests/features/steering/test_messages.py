@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from condor_pydagman.adapters.request_socket import answer_line
+from condor_pydagman.features.common.adapters.request_socket import answer_line
 from condor_pydagman.features.steering.messages import (
     MAX_SHOWN_REFUSALS,
     MAX_VALUES,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import build_files, build_text, error, seen
 
 SIMS = "SWEEP sim_{e}_{s} sim.sub OVER e IN 10 20 OVER s IN 1..3\n"

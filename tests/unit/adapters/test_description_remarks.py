@@ -9,8 +9,8 @@ import pytest
 
 from condor_pydagman.adapters.submit_checks import remarks_of
 from condor_pydagman.config import Config
+from condor_pydagman.features.common.shared_description import NodeLines, shared
 from condor_pydagman.records.job_description import Workflow, describe, split
-from condor_pydagman.records.shared_description import NodeLines, shared
 from tests import make
 
 WRITTEN = "executable = /bin/true\nzork = $(JOB)\nwarning : hello $(JOB)\nrequest_memory = 1\n"

@@ -10,10 +10,6 @@ from condor_pydagman.adapters import jobstate_log
 from condor_pydagman.adapters.jobstate_log import JobstateLog
 
 
-def test_no_file_is_asked_for() -> None:
-    JobstateLog().add("line\n")
-
-
 def test_what_is_there_is_known(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("10 A SUBMIT 1.0 - - 4\n")

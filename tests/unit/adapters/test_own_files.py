@@ -405,8 +405,8 @@ def test_a_planted_submit_file_of_a_sub_dag_is_not_submitted(
         dag, _ = read_dag(options, Config(), options.paths(), out)
         submitter = Submitter(cast(Any, SimpleNamespace(dag=dag, out=out)))
         with pytest.raises(OSError, match="belongs to user"):
-            submitter._template(0)
-        assert "forged" in submitter._template(1).parts[0][0]  # which a line of the DAG names
+            submitter.template_of(0)
+        assert "forged" in submitter.template_of(1).parts[0][0]  # which a line of the DAG names
 
 
 def test_the_message_says_whose_and_what_to_do(shared: Shared) -> None:

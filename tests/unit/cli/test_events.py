@@ -62,7 +62,7 @@ def test_a_dag_that_can_t_be_read_has_events_all_the_same(
     [
         (["x.dag"], 1, "there is no DAG file x.dag; DAGs started in this directory: t.dag"),
         (["--since", "3"], 1, "'3' is not the id of an event"),
-        (["--kind", "foo"], 2, "there is no event foo; choose one of dag.start"),
+        (["--kind", "foo"], 2, "there is no event foo; choose one of bundle.end, "),
         (["new.dag"], 1, "new.dag has not started, or its logs were deleted: there is no"),
     ],
 )

@@ -11,7 +11,6 @@ from typing import Any, Union, cast
 import pytest
 
 from condor_pydagman.adapters.files import LockFile
-from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.schedd_requests import EditOwnAd, ReadOwnAd, Request
 from condor_pydagman.daemon import end_notice
 from condor_pydagman.daemon.nodes_log import NodesLogWriter
@@ -51,7 +50,7 @@ class World:
                 helpers=SimpleNamespace(give_up=lambda: None, kill_programs=lambda: None),
                 schedd=self, out=out, lock=self.lock, job=OwnJob(ad={"JobRunCount": 1}),
                 process=OwnProcess(0.0, "", 1, "/", lambda: False),
-                jobstate=JobstateLog(None), is_orphaned=lambda: self._state() == GONE,
+                jobstate=None, is_orphaned=lambda: self._state() == GONE,
                 clock=clock, job_ad=JobAd(cast(Any, self)),
             ),
         )  # fmt: skip

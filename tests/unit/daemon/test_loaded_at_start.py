@@ -27,7 +27,11 @@ LATE = {
     # What sub-DAGs, DATA nodes and the processes of helpers take, loaded if there are any.
     "daemon/helpers.py": {"_obstacle", "_process_class"},
     "daemon/submit.py": {"_placing", "_description"},
-    "daemon/run.py": {"_placement_totals"},
+    "daemon/run.py": {"_placement_totals", "script_runner"},
+    # What a rescue file takes, and files that the DAG asks for: before the DAG begins.
+    "daemon/dag_input.py": {"_apply_rescue"},
+    "daemon/publish.py": {"__init__"},
+    "daemon/startup.py": {"draw", "_jobstate_log"},
     "daemon/perform.py": {"_leave"},
     # Before the DAG begins, and after signals are caught.
     "daemon/sources.py": {"make_sources"},
@@ -73,7 +77,9 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
         " from condor_pydagman.features.shared_limits import helper;"
         " from condor_pydagman.features.sites import helper;"
         " from condor_pydagman.daemon import startup, sources;"
-        " from condor_pydagman.adapters import config_file;"
+        " from condor_pydagman.daemon import status_files;"
+        " from condor_pydagman.graph import apply_rescue;"
+        " from condor_pydagman.adapters import config_file, jobstate_log, script_runner;"
         " from condor_pydagman.dagman_job import nested_dags;"
         " print(*sys.modules)"
     )

@@ -25,7 +25,7 @@ def test_the_reason_says_where_the_description_is() -> None:
     dag = build(["t.dag"], lambda _path: DAG, BuildOptions())
     run: Any = SimpleNamespace(dag=dag, clock=time, extras=None)
     submitter = Submitter(run)
-    said = [submitter._failed(node, "no", permanent=True).reason for node in range(3)]
+    said = [submitter.failed(node, "no", permanent=True).reason for node in range(3)]
     assert said == [
         "no (submit file a.sub, named at t.dag:1)",
         "no (submit description, named at t.dag:2)",

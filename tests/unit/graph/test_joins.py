@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, Texts, build_text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.daemon.dot_writer import dot_text, file_name
+from condor_pydagman.daemon.status_files import dot_text, file_name
 from condor_pydagman.graph.model import Dag, DotFile
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters.request_socket import RequestSocket
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.common.adapters.request_socket import RequestSocket
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_answers import names_chosen

@@ -25,11 +25,11 @@ from condor_pydagman.graph.model import (
     USER_DONE,
     Dag,
     FeatureData,
-    Retry,
 )
 from condor_pydagman.language import commands
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.parser import lines_of
+from condor_pydagman.records.rescue import retry_line
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0
@@ -117,20 +117,6 @@ def _modifiers(dag: Dag, features: Sequence[FeatureData], node: int) -> Iterator
     yield from done_lines
     if not done_lines and flags & DONE and not flags & (USER_DONE | LEFT_OUT):
         yield commands.Done(_NO_LINE, name)
-
-
-def retry_line(name: str, retry: Retry) -> commands.RetryLine:
-    """The RETRY line of a node; what is as it is without being said is not in it."""
-    return commands.RetryLine(
-        _NO_LINE,
-        name,
-        retry.limit,
-        retry.unless_exit or None,
-        retry.only_if or None,
-        retry.delay or None,
-        None if retry.backoff == 1 else retry.backoff,
-        retry.max_delay or None,
-    )
 
 
 def _priority(dag: Dag, node: int) -> Command:

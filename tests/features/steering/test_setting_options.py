@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 
 from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings
+from condor_pydagman.features.steering import setting_options
+from condor_pydagman.features.steering.setting_options import SettingError, read_setting_options
 from condor_pydagman.language.parser import parse
-from condor_pydagman.records import rescue
-from condor_pydagman.records.rescue import (
-    SettingError,
-    read_setting_options,
-    setting_lines,
-)
+from condor_pydagman.records.rescue import setting_lines
 
 ALL = {
     "priority": -3,
@@ -70,8 +67,8 @@ def test_what_no_record_has_room_for_is_not_read(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loop of DAGMan would stand still for a minute."""
-    monkeypatch.setattr(rescue, "parse", None)
-    monkeypatch.setattr(rescue, "lines_of", None)
+    monkeypatch.setattr(setting_options, "parse", None)
+    monkeypatch.setattr(setting_options, "lines_of", None)
     with pytest.raises(SettingError):
         read_setting_options(options)
 

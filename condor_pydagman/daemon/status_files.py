@@ -1,4 +1,4 @@
-"""Writing files for users and tools repeatedly, the DOT file that a DAG asks for among them."""
+"""Files that a DAG asks for, and that are written again and again: node status file, DOT file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.records.node_status import asctime
+from condor_pydagman.records.node_status import asctime, node_status_text
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.ports import Files, Out
+    from condor_pydagman.daemon.run import DagRun
 
 
 # Shape, letter in the label, and further attributes of a node; all others look untouched.
@@ -146,6 +147,46 @@ class DotWriter:
                 self._unreadable.add(file)
                 self._out.say(f"Warning: can't read DOT INCLUDE file {file}: {error}")
             return None
+
+
+class StatusFiles:
+    """Both files of one run."""
+
+    def __init__(self, run: DagRun) -> None:
+        self._run = run
+        self._output = FileOutput(lambda text: run.out.say(text, 0), run.files)
+        self._dot = DotWriter(run.dag, run.out)
+
+    def write_dot(self) -> None:
+        """The DOT file, if the DAG has one."""
+        self._dot.write((one.node, one.status) for one in self._run.engine.node_reports())
+
+    def write_status_file(self, *, final: bool = False, outcome: str = "") -> None:
+        """The node status file, if the DAG has one; see `node_status_text`."""
+        dag = self._run.dag
+        if dag.status_file is None:
+            return
+        now = self._run.clock.time()
+        last = final and outcome != "held"  # a DAGMan that is held comes back
+        following = 0.0 if last else now + dag.status_file.interval
+        text = node_status_text(
+            dag,
+            self._run.engine.report(),
+            self._run.engine.node_reports(),
+            now=now,
+            now_local=time.localtime(now),
+            next_update=following,
+            next_local=None if last else time.localtime(following),
+            final=final,
+            outcome=outcome,
+        )
+        self._output.replace("node status file", dag.status_file.file, text)
+
+    def write_last(self, outcome: str) -> None:
+        """DAGMan ends; `outcome` is the node status file's word for it."""
+        self.write_status_file(final=True, outcome=outcome)
+        if self._run.dag.dot is not None and self._run.dag.dot.update:
+            self.write_dot()
 
 
 def _numbers(name: str) -> list[int]:

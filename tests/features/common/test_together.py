@@ -11,10 +11,11 @@ import pytest
 
 from condor_pydagman.adapters.schedd_requests import Accepted, LostReply, SubmitResult
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.submit import DIFFERENT, Submitter
+from condor_pydagman.daemon.submit import Submitter
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.common.together import DIFFERENT
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.vocabulary import DagStatus
@@ -79,11 +80,8 @@ def test_a_file_whose_nodes_differ_in_what_must_be_the_same() -> None:
     """They are not tried together again, each time in vain."""
     variables = "".join(f'VARS {name} g="{name}"\n' for name in "ABC")
     made = Together("executable = x\ngetenv = $(g)\n", variables)
-    assert made.told == [
-        inputs.NotTogether(
-            [0, 1, 2], 0, "they differ in a command that HTCondor reads once for a cluster"
-        )
-    ]
+    said = "they differ in a command that HTCondor reads once for a cluster"
+    assert made.told == [inputs.NotTogether([0, 1, 2], 0, said)]
     assert not made.asked
     made.submitter.submit(SubmitNode(0, 0, DagStatus.OK, 0), made.told.extend)
     assert made.answer(Accepted(7, 1))[-1] == inputs.Submitted(0, 7, 1, shareable=False)
@@ -91,11 +89,8 @@ def test_a_file_whose_nodes_differ_in_what_must_be_the_same() -> None:
 
 def test_a_lost_reply_is_lost_for_each() -> None:
     told = Together("executable = x\n").answer(LostReply("gone"))
-    assert [(one.node, one.unknown) for one in told if isinstance(one, inputs.SubmitFailed)] == [
-        (0, True),
-        (1, True),
-        (2, True),
-    ]
+    failed = [(one.node, one.unknown) for one in told if isinstance(one, inputs.SubmitFailed)]
+    assert failed == [(node, True) for node in range(3)]
 
 
 def test_a_refusal_counts_for_those_as_well_that_did_not_fit() -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.cli import preflight
 from condor_pydagman.cli.submit_dag import main
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import dag_input
 from condor_pydagman.dagman_job.options import parse_submit
 from condor_pydagman.dagman_job.prepare_job import Prepared
+from condor_pydagman.lint import preflight
 from tests.waiting import ending
 
 OURS = os.path.join(os.path.dirname(sys.executable), "condor_dagman")

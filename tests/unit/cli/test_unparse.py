@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, USER_DONE, Dag
-from condor_pydagman.graph.unparse import dag_lines
 from condor_pydagman.vocabulary import NodeKind
 from tests.corpora import by_topic, check_each, dag_cases
 from tests.examples import EXAMPLES, IN_NO_DAG_FILE, SPLICE

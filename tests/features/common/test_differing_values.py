@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.common.shared_description import have_same_form, may_differ, shared
 from condor_pydagman.records.job_description import NOTHING, split
-from condor_pydagman.records.shared_description import have_same_form, may_differ, shared
-from tests.unit.records.test_shared_description import PLAIN, lines
+from tests.features.common.test_shared_description import PLAIN, lines
 
 
 def test_both_values_must_have_the_form_of_an_item() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from condor_pydagman.daemon import dot_writer
-from condor_pydagman.daemon.dot_writer import FileOutput
+from condor_pydagman.daemon import status_files
+from condor_pydagman.daemon.status_files import FileOutput
 
 
 def test_numbers_are_taken_from_existing_dot_files(work_directory: Path) -> None:
     for name in ("t.dot.0", "t.dot.12", "t.dot.\u00b2", "t.dot.x", "t.dot", "u.dot.3"):
         Path(name).touch()
-    assert sorted(dot_writer._numbers("t.dot")) == [0, 12]
+    assert sorted(status_files._numbers("t.dot")) == [0, 12]
 
 
 def test_an_error_is_reported_once_until_it_is_over(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.adapters.submit_errors import explained
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.common.adapters.submit_errors import explained
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.records.job_description import Workflow, describe, split
 

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.features.common.shared_description import (
+    NodeLines,
+    is_shareable,
+    obstacle,
+    shared,
+)
 from condor_pydagman.records.job_description import split
-from condor_pydagman.records.shared_description import NodeLines, is_shareable, obstacle, shared
 
 PLAIN = "executable = /bin/x\narguments = $(JOB) $(v)\n"
 
