@@ -65,6 +65,7 @@ _NAMED = (
         codes=("DAG421",),
         causes={"node.waiting": ("limit.trouble", "limit.full")},
     ),
+    Entry("data", defines=("DATA",), runs=False),
     Entry("timeout", uses=("TIMEOUT",), more_records=("TIMED_OUT",), codes=("DAG410",)),
     Entry(
         "brake",
@@ -174,6 +175,8 @@ HELPERS: dict[str, tuple[str, ...]] = {
 SERVES_CLIENTS = "steering"
 # That whose lines have programs told of events: its module `starter` starts what tells them.
 NOTIFIES = "notify"
+# That whose nodes move data: its module `jobs` makes their jobs.
+MOVES_DATA = "data"
 # That which leaves nodes out, as options of condor_dagman do as well.
 CHOOSES = "choose"
 

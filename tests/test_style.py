@@ -74,6 +74,7 @@ OF_FEATURES = {
     },
     "features/common/shared_description": "features.adapters",
     "features/common/together": "features.clients",
+    "features/data/jobs": "features.helper",
     "features/notify/starter": "features.adapters",
     "features/steering/messages": "features.adapters",
     "features/steering/sockets": "features.clients",

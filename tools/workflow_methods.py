@@ -115,7 +115,7 @@ def _command(word: str) -> Any:
 
 def _fields(word: str) -> list[str]:
     """The fields of a command that its line can have, without the number of that."""
-    if word in ROWS:
+    if word in ROWS and ROWS[word].parts:
         return [field for part in ROWS[word].parts for field in part.fields]
     return [
         field for field in _command(word)._fields[1:] if field not in _SAID_BY_WORD.get(word, ())

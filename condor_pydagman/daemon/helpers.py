@@ -12,7 +12,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from condor_pydagman.daemon.dag_input import CannotStart
-from condor_pydagman.feature_table import HELPERS, helpers_of, load_all, part, wanted_after_replay
+from condor_pydagman.feature_table import (
+    HELPERS,
+    MOVES_DATA,
+    helpers_of,
+    load_all,
+    part,
+    wanted_after_replay,
+)
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
@@ -71,7 +78,7 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
     if dag.may_grow():
         load_all()  # what is added may have it
     if NodeKind.DATA in dag.kinds:
-        from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
+        part(MOVES_DATA, "jobs")
     return (yield from obstacle_of_features(dag, admin))
 
 

@@ -227,7 +227,7 @@ class Loop:
 
     def _note(self, an_input: inputs.Input) -> None:
         if self.run.placements is not None and type(an_input) is inputs.LogEvent:
-            self.run.note_placement(an_input)
+            self.run.placements.note(an_input)
 
     def _deliver_replies(self) -> None:
         """Deliver replies at once, so that submissions are quick, but for a limited time."""

@@ -98,7 +98,7 @@ class Performer:
             do.AppendEvents: lambda a: self.writer.append(a, a.text),
             do.QueryQueue: self._query,
             do.QueryProvisioner: self._ask_provisioner,
-            do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
+            do.ForgetPlacements: lambda a: run.placing().forget(a.nodes),
             do.Ask: self._ask,
             do.Grown: answer,
             do.WriteRescue: self._write_rescue,
@@ -438,11 +438,7 @@ class Performer:
             run.lock.restore()
         else:
             if run.placements is not None:
-                from condor_pydagman.daemon import data_nodes  # loaded with the DAG's DATA nodes
-
-                data_nodes.remove_work_orders(run.paths.placements)
-                if self.removed and os.path.isdir(run.paths.placements):
-                    data_nodes.DataNodes(run).release_allocations()
+                run.placements.end(removed=self.removed)
             run.helpers.give_up()
             run.lock.remove()
         self._say(banner.exit_line(run.process.pid, action.code), 0)
@@ -468,7 +464,7 @@ class Performer:
             facts,
             version,
             graph=run.config.report_graph_metrics,
-            placements=run.placements,
+            more=() if run.placements is None else run.placements.metrics(),
         )
         try:
             run.files.replace(run.paths.metrics, [text])

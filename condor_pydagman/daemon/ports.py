@@ -152,6 +152,30 @@ class Extras(Protocol):
         request, and to the worker of a DATA node."""
 
 
+class Placements(Protocol):
+    """What is done for the DATA nodes of a run."""
+
+    def template(self, action: SubmitNode, text: str) -> Template | None:
+        """The description of a node's job; None if `text` is an ordinary submit file.
+
+        Raises:
+            PoolError: the request is wrong, or the configuration.
+            FileError: what the job needs can't be written.
+        """
+
+    def forget(self, nodes: Iterable[int]) -> None:
+        """What these nodes have noted as done counts no more."""
+
+    def note(self, event: LogEvent) -> None:
+        """Add up what an event tells of them, and say it."""
+
+    def metrics(self) -> Iterable[tuple[str, float]]:
+        """What the metrics file has of them."""
+
+    def end(self, *, removed: bool) -> None:
+        """The run is over; `removed`: DAGMan's job is being removed."""
+
+
 class Helpers(Protocol):
     """What is done for features that few DAGs have; made when it is first needed."""
 

@@ -13,20 +13,19 @@ from condor_pydagman.adapters.schedd_requests import EditOwnAd
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.errors import PoolError
+from condor_pydagman.feature_table import MOVES_DATA, part
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.records.own_events import StampForm
-from condor_pydagman.vocabulary import EventKind, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.jobstate_log import JobstateLog
     from condor_pydagman.daemon import ports
     from condor_pydagman.daemon.contact import Contact
     from condor_pydagman.daemon.initialize import Settings
-    from condor_pydagman.records.placement_event import PlacementTotals
 
 
 # Called when the schedd has replied: None if the attributes are set, else the error.
@@ -157,8 +156,10 @@ class DagRun:
         self.job_ad = JobAd(reached.schedd)  # edits of DAGMan's own ad
         # what features give to nodes; None if the DAG has none that does
         self.extras: ports.Extras | None = None
-        # what DATA nodes have moved; None if the DAG has none
-        self.placements = _placement_totals() if NodeKind.DATA in dag.kinds else None
+        # see `placing`; None if the DAG has no DATA nodes
+        self.placements: ports.Placements | None = None
+        if NodeKind.DATA in dag.kinds:
+            self.placing()
 
     def kill_scripts(self, *, answered: bool) -> None:
         """Kill all PRE and POST scripts, and what helpers run; see `ports.Scripts.kill_all`."""
@@ -175,13 +176,12 @@ class DagRun:
             self.scripts = ScriptRunner()
         return self.scripts
 
-    def note_placement(self, event: LogEvent) -> None:
-        """Add up a note of a DATA node's worker in the nodes log, and tell of it."""
-        if self.placements is None or event.kind != EventKind.GENERIC or event.record is not None:
-            return
-        line = self.placements.add_noted(event.text)
-        if line:
-            self.out.say(line)
+    def placing(self) -> ports.Placements:
+        """What is done for DATA nodes; made with the first of them."""
+        if self.placements is None:
+            made: ports.Placements = part(MOVES_DATA, "jobs").DataNodes(self)
+            self.placements = made
+        return self.placements
 
     @property
     def parent_cluster(self) -> int:
@@ -197,12 +197,6 @@ class DagRun:
     def is_orphaned(self) -> bool:
         """Whether the schedd that started this job is gone; its successor starts the job anew."""
         return bool(self.job.cluster) and self.process.orphaned()
-
-
-def _placement_totals() -> PlacementTotals:
-    from condor_pydagman.records.placement_event import PlacementTotals  # few DAGs have DATA nodes
-
-    return PlacementTotals()
 
 
 def by_condor_submit(options: DagmanOptions, config: Config) -> bool:

@@ -9,7 +9,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.schedd_requests import (
@@ -31,9 +31,6 @@ from condor_pydagman.graph.model import Variable
 from condor_pydagman.records import job_description
 from condor_pydagman.timers import FLUSH_INTERVAL_S
 from condor_pydagman.vocabulary import NodeKind
-
-if TYPE_CHECKING:
-    from condor_pydagman.daemon.data_nodes import DataNodes
 
 MAX_TEMPLATES = 64  # submit files kept in parsed form
 
@@ -83,7 +80,6 @@ class Submitter:
         # what submits several nodes as one cluster; None without the folder of features
         made = part("common", "together")
         self._together = None if made is None else made.Together(self)
-        self._data_nodes: DataNodes | None = None
 
     def submit(self, action: Submission, report: ReportOutcome) -> None:
         """Submit the jobs of one or several nodes; `report` is called once, now or later, in the
@@ -224,7 +220,9 @@ class Submitter:
             name, file = run.dag.names[node], run.dag.submits[node]
             self.say(f"Submitting HTCondor Node {name} job(s)...")
             self.say(f"Submitting node {name} from file {file} using direct job submission")
-        template = self._data_template(action) if self._may_be_request(node) else None
+        template = None
+        if self._may_be_request(node):
+            template = run.placing().template(action, self._own_text(node))
         written = template or self.template_of(node)
         return job_description.describe(
             run.dag,
@@ -240,21 +238,6 @@ class Submitter:
         kind = self.run.dag.kinds[node]
         may = kind == NodeKind.FINAL and self.run.placements is not None
         return kind == NodeKind.DATA or (may and node not in self.run.dag.subdags)
-
-    def _data_template(self, action: do.SubmitNode) -> job_description.Template | None:
-        """The description of a DATA node's job; None if the node names an ordinary submit file."""
-        return self._placing().template(action, self._own_text(action.node))
-
-    def forget_placements(self, nodes: Sequence[int]) -> None:
-        """What these DATA nodes have noted as done counts no more."""
-        self._placing().forget(nodes)
-
-    def _placing(self) -> DataNodes:
-        if self._data_nodes is None:
-            from condor_pydagman.daemon.data_nodes import DataNodes  # late: few DAGs have any
-
-            self._data_nodes = DataNodes(self.run)
-        return self._data_nodes
 
     def _user_description(self, node: int) -> str:
         """The node's submit description without what DAGMan adds."""

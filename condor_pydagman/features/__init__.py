@@ -9,6 +9,7 @@ missing.  The modules of a folder that the core asks for:
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
 - `helper`: what it does outside of the engine (`daemon.helpers`), if it is in `HELPERS`.
+- `jobs`: of `MOVES_DATA`, what makes the jobs of DATA nodes (`daemon.ports.Placements`).
 - `sockets`, `clients`, `steer_commands`: of `SERVES_CLIENTS`, what people can ask of a running DAG.
 
 What people's programs ask for, of those in `TOLD`:

@@ -64,7 +64,6 @@ _TABLE = (
     _node("FINAL", "A node that runs when all others have ended, whether or not they succeeded."),
     _node("PROVISIONER", "A node whose job prepares resources before any other node starts."),
     _node("SERVICE", "A node that runs beside the others, and is removed when they have ended."),
-    _node("DATA", "A node that moves data; see docs/data-placement.md."),
     _defines(f"SUBDAG EXTERNAL <name> <dag file> {_OPTIONS}", "A node that runs another DAG."),
     _defines(
         "SPLICE <name> <dag file> [DIR <directory>]",

@@ -44,14 +44,17 @@ class _Options(NamedTuple):
     done: bool
 
 
-def read_job(words: Words, context: Context, kind: NodeKind = NodeKind.JOB) -> Command:
-    """JOB, FINAL, PROVISIONER or SERVICE."""
+def read_job(
+    words: Words,
+    context: Context,
+    kind: NodeKind = NodeKind.JOB,
+    needs: str = "a submit file, as in: JOB {} file.sub",
+) -> Command:
+    """JOB, FINAL, PROVISIONER or SERVICE; `needs` is what a hint says without a file, with a place
+    for the node's name."""
     line = context.lines.number
     name = new_node_name(words, context)
-    hint = f"a node needs a submit file, as in: JOB {name[:40]} file.sub"
-    if kind == NodeKind.DATA:
-        hint = f"a node needs a request file, as in: DATA {name[:40]} file.dap"
-    submit = _submit(words, hint)
+    submit = _submit(words, f"a node needs {needs.format(name[:40])}")
     description = None
     if _opens_description(submit):
         description, words = _description(submit, words, context)
@@ -73,13 +76,8 @@ def read_service(words: Words, context: Context) -> Command:
     return read_job(words, context, NodeKind.SERVICE)
 
 
-def read_data(words: Words, context: Context) -> Command:
-    """DATA, as stock DAGMan knew it until its version 8; ours may have an inline request."""
-    return read_job(words, context, NodeKind.DATA)
-
-
 def write_job(job: commands.Job) -> str:
-    """JOB, FINAL, PROVISIONER, SERVICE or DATA."""
+    """JOB and what is like it."""
     word = NodeKind(job.kind).name
     text = f"{word} {name_word(job.name)} {file_word(job.submit)}"
     if job.description is not None:

@@ -119,7 +119,6 @@ _TABLE = (
     Syntax("FINAL", commands.Job, node_lines.read_final, node_lines.write_job),
     Syntax("PROVISIONER", commands.Job, node_lines.read_provisioner, node_lines.write_job),
     Syntax("SERVICE", commands.Job, node_lines.read_service, node_lines.write_job),
-    Syntax("DATA", commands.Job, node_lines.read_data, node_lines.write_job),
     Syntax("SUBDAG", commands.Subdag, node_lines.read_subdag, node_lines.write_subdag),
     Syntax("SPLICE", commands.Splice, node_lines.read_splice, node_lines.write_splice),
     Syntax(

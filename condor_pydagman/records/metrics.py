@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.statistics import count_arcs, shape
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
-
-if TYPE_CHECKING:
-    from condor_pydagman.records.placement_event import PlacementTotals
 
 
 class RunFacts(NamedTuple):
@@ -48,20 +44,19 @@ def metrics_text(
     version: int = 2,
     *,
     graph: bool = False,
-    placements: PlacementTotals | None = None,
+    more: Iterable[_Pair] = (),
 ) -> str:
     """Text of the metrics file (manual: "Workflow Metrics").
 
     `version` is DAGMAN_METRICS_FILE_VERSION, 1 or 2; `graph` DAGMAN_REPORT_GRAPH_METRICS;
-    `placements` are those of a DAG with DATA nodes.
+    `more` is what features add.
     """
     tallies = _tallies(dag, nodes, well=run.exit_code == 0)
     pairs = [*_head(run, version)]
     pairs += _first_counts(tallies) if version == 1 else _second_counts(dag, report, tallies)
     if graph:
         pairs += _graph(dag)
-    if placements is not None:
-        pairs += placements.metrics()
+    pairs += more
     pairs += [(one.metric, one.value) for one in report.shown if one.metric]
     pairs.append(("DagStatus", int(report.dag_status)))
     body = ",\n".join(f'    "{key}":{_json(value)}' for key, value in pairs)

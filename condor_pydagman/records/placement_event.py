@@ -110,11 +110,6 @@ class PlacementTotals:
         self.seconds = 0.0
         self._said: Counter[tuple[int, int]] = Counter()
 
-    def add_noted(self, text: str) -> str:
-        """One more attempt, if a generic event with this text tells of one; returns as `add`."""
-        noted = parse_event(text)
-        return "" if noted is None else self.add(noted)
-
     def add(self, event: PlacementEvent) -> str:
         """One more attempt; returns the line of `.dagman.out`, '' if there is none."""
         self.counts[event.state] += 1

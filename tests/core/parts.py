@@ -17,7 +17,6 @@ from tests.installation import CHECKOUT
 PACKAGE = "condor_pydagman"
 FOLDERS = (
     *("config", "language", "graph", "engine", "records", "adapters", "daemon", "dagman_job"),
-    "data_requests",  # of DATA nodes
 )
 FILES = (
     *("__init__", "compiled", "errors", "named_tuple", "names", "printable", "timers"),
@@ -27,9 +26,9 @@ FILES = (
 # Modules of these folders that the core does not use: what several programs around DAGMan share,
 # in the lowest layer of them.
 NOT_OF_THE_CORE = (
-    *("adapters/followed_files", "adapters/request_client", "adapters/shared_directory"),
-    *("data_requests/destinations", "data_requests/faults", "data_requests/request_order"),
-    *("data_requests/site_programs", "data_requests/space", "records/dagman_out"),
+    *("adapters/detached_process", "adapters/followed_files", "adapters/python_child"),
+    *("adapters/request_client", "adapters/shared_directory"),
+    *("records/dagman_out", "records/placement_event"),
 )
 # Where commands of the core hand over to what stands around it, with a late import.
 DOORS = {

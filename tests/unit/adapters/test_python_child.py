@@ -17,7 +17,7 @@ from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.api import live_view
 from condor_pydagman.api.run_identity import RunIdentity
-from condor_pydagman.daemon import data_nodes
+from condor_pydagman.features.data import jobs
 from condor_pydagman.lint import foreign_texts
 from condor_pydagman.lint.foreign_texts import ask
 from condor_pydagman.placement import child_supervisor, gfal_copy, placement_ad
@@ -26,7 +26,7 @@ from condor_pydagman.pool.privileges import Identity
 from condor_pydagman.web import queue_answers
 from tests.waiting import until
 
-PACKAGE = Path(data_nodes.__file__).parents[1]
+PACKAGE = Path(jobs.__file__).parents[2]
 # What a child loads of ours, of HTCondor's and of Python's own before anything else.
 LOADED = (
     *("condor_pydagman", "htcondor2", "classad2", "htcondor_cli"),
@@ -60,7 +60,7 @@ def _notebook(elsewhere: Path) -> None:
 
 
 def _worker(_elsewhere: Path) -> None:
-    command = data_nodes.worker_command()
+    command = jobs.worker_command()
     assert command.program == sys.executable
     _run([command.program, *command.arguments, "/nonexistent/order"])
 
@@ -95,7 +95,7 @@ STARTS: dict[str, Callable[[Path], object]] = {
     "adapters/detached_process.py": _detached,
     "lint/foreign_texts.py": _reader,
     "api/live_view.py": _notebook,
-    "daemon/data_nodes.py": _worker,
+    "features/data/jobs.py": _worker,
     "pool/choice.py": lambda _elsewhere: choice.of_configuration(),
     "pool/personal.py": _htcondor,
     "pool/privileges.py": _isolated,
@@ -134,8 +134,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_working_directory_is_not_searched(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
-    if start == "daemon/data_nodes.py":  # where nothing is installed beside Python
-        monkeypatch.setattr(data_nodes.os, "access", lambda *_: False)
+    if start == "features/data/jobs.py":  # where nothing is installed beside Python
+        monkeypatch.setattr(jobs.os, "access", lambda *_: False)
     STARTS[start](elsewhere)
     assert not (elsewhere.parent / "found").exists()
 

@@ -24,15 +24,14 @@ MODULES = sorted(
 ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.dagman_job.submit_to_schedd"}
 LATE = {
     "adapters/knobs.py": {"apply_config_file"},
-    # What sub-DAGs, DATA nodes and the processes of helpers take, loaded if there are any.
+    # What sub-DAGs and the processes of helpers take, loaded if there are any.
     "daemon/helpers.py": {"_obstacle", "_process_class"},
-    "daemon/submit.py": {"_placing", "_description"},
-    "daemon/run.py": {"_placement_totals", "script_runner"},
+    "daemon/submit.py": {"_description"},
+    "daemon/run.py": {"script_runner"},
     # What a rescue file takes, and files that the DAG asks for: before the DAG begins.
     "daemon/dag_input.py": {"_apply_rescue"},
     "daemon/publish.py": {"__init__"},
     "daemon/startup.py": {"draw", "_jobstate_log"},
-    "daemon/perform.py": {"_leave"},
     # Before the DAG begins, and after signals are caught.
     "daemon/sources.py": {"make_sources"},
     # What starts the processes of NOTIFY before the DAG begins, if there are any.
@@ -68,7 +67,8 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "data_nodes, loop, initialize;"
+        "loop, initialize;"
+        " from condor_pydagman.features.data import jobs;"
         " from condor_pydagman.features.notify import starter;"
         " from condor_pydagman.features.cache import helper;"
         " from condor_pydagman.features.growth import helper;"

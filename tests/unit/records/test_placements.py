@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.daemon.data_nodes import WorkerCommand, description, job_text
 from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features.data.jobs import WorkerCommand, description, job_text
 from condor_pydagman.records.own_events import PLACEMENT_NOTE, with_info
 from condor_pydagman.records.placement_event import (
     COMPLETED,

@@ -12,8 +12,6 @@ import pytest
 
 from condor_pydagman.adapters import detached_process
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import data_nodes
-from condor_pydagman.daemon.data_nodes import DataNodes
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Transfer
@@ -26,6 +24,8 @@ from condor_pydagman.data_requests.work_order import (
 )
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.features.data import jobs
+from condor_pydagman.features.data.jobs import DataNodes
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths
@@ -38,7 +38,7 @@ REQUEST = "dap_type = transfer\nsrc_url = http://me:geheim@h/$(file)\ndest_url =
 
 @pytest.fixture
 def data_run(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(data_nodes, "lookup", lambda name: f"/{name}")
+    monkeypatch.setattr(jobs, "lookup", lambda name: f"/{name}")
     said: list[str] = []
     return SimpleNamespace(
         dag=build(["t.dag"], lambda _path: DAG, BuildOptions()),
@@ -166,12 +166,12 @@ def test_the_command_of_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     program.write_text("")
     program.chmod(0o755)
     monkeypatch.setattr("sys.argv", [str(tmp_path / "condor_dagman")])
-    assert data_nodes.worker_command().program == str(program)
+    assert jobs.worker_command().program == str(program)
     monkeypatch.setattr("sys.argv", ["condor_dagman"])  # not the one of the working directory
     monkeypatch.chdir(tmp_path)
-    assert data_nodes.worker_command().program != str(program)
+    assert jobs.worker_command().program != str(program)
     monkeypatch.setattr("sys.executable", "/nowhere/python")
-    command = data_nodes.worker_command()
+    command = jobs.worker_command()
     assert (command.program, command.arguments[0]) == ("/nowhere/python", "-c")
 
 

@@ -1,4 +1,4 @@
-"""Makes the job of a DATA node when the node is about to be submitted.
+"""What is done for DATA nodes (`ports.Placements`): the job of one is made when it is submitted.
 
 The request file is read and checked; a work order is written for the worker, which is the job.  A
 file that is an ordinary submit file makes an ordinary job, as of a JOB node.  The worker's job is
@@ -32,13 +32,15 @@ from condor_pydagman.data_requests.work_order import (
     passed_on,
 )
 from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
 from condor_pydagman.language.lexer import item_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import job_description
 from condor_pydagman.records.job_description import literal
-from condor_pydagman.vocabulary import NodeKind
+from condor_pydagman.records.placement_event import PlacementTotals, parse_event
+from condor_pydagman.vocabulary import EventKind, NodeKind
 
 SUFFIX = ".order"
 
@@ -144,21 +146,17 @@ class Origin(NamedTuple):
 
 
 class DataNodes:
-    """Makes the jobs of the DATA nodes of a run."""
+    """See `ports.Placements`."""
 
     def __init__(self, run: DagRun) -> None:
         self._run = run
         self._directory = os.path.abspath(run.paths.placements)
         self._settings: Settings | None = None
         self._ready = False
+        self._totals = PlacementTotals()
 
     def template(self, action: SubmitNode, text: str) -> job_description.Template | None:
-        """The description of a node's job; None if `text` is an ordinary submit file.
-
-        Raises:
-            PoolError: the request is wrong, or the configuration.
-            FileError: the work order can't be written.
-        """
+        """See `ports.Placements`."""
         node, dag = action.node, self._run.dag
         if not is_request(dag.kinds[node], text):
             return None
@@ -180,6 +178,25 @@ class DataNodes:
         )
         return job_description.split(job)
 
+    def note(self, event: LogEvent) -> None:
+        """See `ports.Placements`."""
+        if event.kind != EventKind.GENERIC or event.record is not None:
+            return
+        noted = parse_event(event.text)
+        line = "" if noted is None else self._totals.add(noted)
+        if line:
+            self._run.out.say(line)
+
+    def metrics(self) -> list[tuple[str, int | float]]:
+        """See `ports.Placements`."""
+        return self._totals.metrics()
+
+    def end(self, *, removed: bool) -> None:
+        """See `ports.Placements`."""
+        remove_work_orders(self._directory)
+        if removed and os.path.isdir(self._directory):
+            self.release_allocations()
+
     def release_allocations(self) -> None:
         """Let a process that outlives DAGMan release what the removed DAG has allocated."""
         try:
@@ -200,7 +217,7 @@ class DataNodes:
             self._run.out.say(f"Warning: allocations of this DAG are not released: {error}", 0)
 
     def forget(self, nodes: Iterable[int]) -> None:
-        """What these nodes have noted as done counts no more."""
+        """See `ports.Placements`."""
         for node in nodes:
             path = os.path.join(self._directory, file_stem(self._run.dag.names[node]) + JOURNAL)
             try:

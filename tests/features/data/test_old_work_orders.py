@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from condor_pydagman.daemon.data_nodes import remove_work_orders
+from condor_pydagman.features.data.jobs import remove_work_orders
 
 
 def test_orders_are_removed_and_nothing_else(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""DATA: nodes that move data, which is the work of a program beside DAGMan."""
