@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from pytest_mock import MockerFixture
 
-from condor_pydagman import transfer_file
+from condor_pydagman import feature_table, transfer_file
 from condor_pydagman.adapters import request_client
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
@@ -69,39 +69,39 @@ LOADED = {"modules": 132, "lines": 31_750}
 # who takes more than SLACK out lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1670,
+    "": 1673,
     "adapters": 7656,
     "api": 2388,
     "cli": 5186,
     "config": 1010,
-    "daemon": 4589,
+    "daemon": 4262,
     "dagman_job": 2221,
     "data_requests": 1762,
     "engine": 7798,
     "explain": 2413,
-    "features": 29831,
+    "features": 30227,
     "follow": 4530,
     "graph": 4293,
-    "language": 3987,
+    "language": 3983,
     "lint": 4343,
     "monitor": 3158,
     "picture": 2978,
     "placement": 13617,
     "pool": 1738,
-    "records": 2985,
+    "records": 2975,
     "report": 2348,
     "transfer": 10,
     "web": 2865,
     "workflow": 2549,
 }
-LINES_OF_TESTS = 139_566
+LINES_OF_TESTS = 139_569
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_509,
-    "cli/dagman.py": 35_924,
-    "cli/dag_checker.py": 18_647,
-    "cli/watch.py": 29_810,
-    "placement/data_node.py": 24_296,
+    "cli/submit_dag.py": 34_841,
+    "cli/dagman.py": 34_014,
+    "cli/dag_checker.py": 18_646,
+    "cli/watch.py": 29_804,
+    "placement/data_node.py": 24_294,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
@@ -177,6 +177,7 @@ def _looks(directory: Path) -> tuple[dict[str, int], dict[str, int]]:
 def test_what_a_command_of_the_page_passes_through(mocker: MockerFixture) -> None:
     wires = [SteeredDag(), SteeredDag()]  # what is made once is there for the second
     mocker.patch.object(request_client, "_connected", side_effect=wires)
+    mocker.patch.object(feature_table, "_guards", [])  # another test may have left one
     message = {"command": "hold", "nodes": {"names": ["A"]}}
     dag: Any = SimpleNamespace(paths=DagPaths("t.dag"))
 

@@ -42,7 +42,7 @@ from tests.unit.language.one_line import wrong
         ("VARS A x=\u201ca b\u201d", "U+201C (left double quotation mark)"),
         ("VARS A x=\u201ca b c=d\u201d", "double quotation mark)"),
         ("NOTIFY dag.ended PROGRAM x", "did you mean dag.end?"),
-        ("NOTIFY zzz PROGRAM x", "known are: dag.start, "),
+        ("NOTIFY zzz PROGRAM x", "known are: bundle.end, "),
         ("ABORT-DAG-ON A RETURN 3", "expected the exit code of the node before RETURN"),
     ],
 )
