@@ -69,26 +69,26 @@ LOADED = {"modules": 132, "lines": 31_750}
 # who takes more than SLACK out lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1670,
+    "": 1673,
     "adapters": 7656,
     "api": 2388,
     "cli": 5186,
     "config": 1010,
-    "daemon": 4589,
+    "daemon": 4262,
     "dagman_job": 2221,
     "data_requests": 1762,
     "engine": 7798,
     "explain": 2413,
-    "features": 29831,
+    "features": 30227,
     "follow": 4530,
     "graph": 4293,
-    "language": 3987,
+    "language": 3983,
     "lint": 4343,
     "monitor": 3158,
     "picture": 2978,
     "placement": 13617,
     "pool": 1738,
-    "records": 2985,
+    "records": 2975,
     "report": 2348,
     "transfer": 10,
     "web": 2865,
@@ -97,11 +97,11 @@ LINES = {
 LINES_OF_TESTS = 139_566
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_509,
-    "cli/dagman.py": 35_924,
-    "cli/dag_checker.py": 18_647,
-    "cli/watch.py": 29_810,
-    "placement/data_node.py": 24_296,
+    "cli/submit_dag.py": 34_841,
+    "cli/dagman.py": 34_014,
+    "cli/dag_checker.py": 18_646,
+    "cli/watch.py": 29_804,
+    "placement/data_node.py": 24_294,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
