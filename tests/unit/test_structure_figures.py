@@ -94,7 +94,7 @@ LINES = {
     "web": 2865,
     "workflow": 2549,
 }
-LINES_OF_TESTS = 139_566
+LINES_OF_TESTS = 139_560
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 34_841,
