@@ -94,7 +94,7 @@ LINES = {
     "web": 2865,
     "workflow": 2549,
 }
-LINES_OF_TESTS = 139_569
+LINES_OF_TESTS = 139_561
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 34_841,

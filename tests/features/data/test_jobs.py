@@ -262,3 +262,11 @@ def test_notes_of_a_group_that_has_left_its_site(data_run: Any, tmp_path: Path) 
     journals[1].mkdir()
     nodes.forget([1])
     assert str(journals[1]) in data_run.said[0]
+
+
+def test_orders_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    for name in ("a.order", "b.order", "a.journal", "a.out"):
+        (tmp_path / name).write_text("")
+    jobs.remove_work_orders(str(tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == {"a.journal", "a.out"}
+    jobs.remove_work_orders(str(tmp_path / "not there"))

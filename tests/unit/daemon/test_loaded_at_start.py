@@ -67,8 +67,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "loop, initialize;"
-        " from condor_pydagman.features.data import jobs;"
+        "loop, initialize; from condor_pydagman.features.data import jobs;"
         " from condor_pydagman.features.notify import starter;"
         " from condor_pydagman.features.cache import helper;"
         " from condor_pydagman.features.growth import helper;"
