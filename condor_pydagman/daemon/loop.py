@@ -226,7 +226,10 @@ class Loop:
             self._publish_overdue(now)
 
     def _note(self, an_input: inputs.Input) -> None:
-        if self.run.placements is not None and type(an_input) is inputs.LogEvent:
+        """Tell what is done for DATA nodes of what their jobs have noted."""
+        if type(an_input) is not inputs.LogEvent or an_input.kind != EventKind.GENERIC:
+            return
+        if an_input.record is None and self.run.placements is not None:
             self.run.placements.note(an_input)
 
     def _deliver_replies(self) -> None:

@@ -98,7 +98,7 @@ class Performer:
             do.AppendEvents: lambda a: self.writer.append(a, a.text),
             do.QueryQueue: self._query,
             do.QueryProvisioner: self._ask_provisioner,
-            do.ForgetPlacements: lambda a: run.placing().forget(a.nodes),
+            do.ForgetPlacements: self._forget_placements,
             do.Ask: self._ask,
             do.Grown: answer,
             do.WriteRescue: self._write_rescue,
@@ -264,6 +264,10 @@ class Performer:
         else:
             answer = inputs.QueueListed(result.jobs, result.ended)
             self._at_end_of_log(lambda: self._answers.append(answer))
+
+    def _forget_placements(self, action: do.ForgetPlacements) -> None:
+        if self.run.placements is not None:
+            self.run.placements.forget(action.nodes)
 
     def _ask_provisioner(self, action: do.QueryProvisioner) -> None:
         request = ReadAttribute(action.cluster, "ProvisionerState")

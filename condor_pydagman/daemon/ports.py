@@ -167,7 +167,7 @@ class Placements(Protocol):
         """What these nodes have noted as done counts no more."""
 
     def note(self, event: LogEvent) -> None:
-        """Add up what an event tells of them, and say it."""
+        """Add up what an event of kind GENERIC, and without a record, tells of them, and say it."""
 
     def metrics(self) -> Iterable[tuple[str, float]]:
         """What the metrics file has of them."""

@@ -156,10 +156,7 @@ class DagRun:
         self.job_ad = JobAd(reached.schedd)  # edits of DAGMan's own ad
         # what features give to nodes; None if the DAG has none that does
         self.extras: ports.Extras | None = None
-        # see `placing`; None if the DAG has no DATA nodes
-        self.placements: ports.Placements | None = None
-        if NodeKind.DATA in dag.kinds:
-            self.placing()
+        self._placements: ports.Placements | None = None
 
     def kill_scripts(self, *, answered: bool) -> None:
         """Kill all PRE and POST scripts, and what helpers run; see `ports.Scripts.kill_all`."""
@@ -176,12 +173,12 @@ class DagRun:
             self.scripts = ScriptRunner()
         return self.scripts
 
-    def placing(self) -> ports.Placements:
-        """What is done for DATA nodes; made with the first of them."""
-        if self.placements is None:
-            made: ports.Placements = part(MOVES_DATA, "jobs").DataNodes(self)
-            self.placements = made
-        return self.placements
+    @property
+    def placements(self) -> ports.Placements | None:
+        """What is done for DATA nodes; None until a DAG, or a piece of it, has any."""
+        if self._placements is None and NodeKind.DATA in self.dag.kinds:
+            self._placements = part(MOVES_DATA, "jobs").DataNodes(self)
+        return self._placements
 
     @property
     def parent_cluster(self) -> int:

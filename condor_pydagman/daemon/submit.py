@@ -220,9 +220,8 @@ class Submitter:
             name, file = run.dag.names[node], run.dag.submits[node]
             self.say(f"Submitting HTCondor Node {name} job(s)...")
             self.say(f"Submitting node {name} from file {file} using direct job submission")
-        template = None
-        if self._may_be_request(node):
-            template = run.placing().template(action, self._own_text(node))
+        placing = run.placements if self._may_be_request(node) else None
+        template = placing.template(action, self._own_text(node)) if placing is not None else None
         written = template or self.template_of(node)
         return job_description.describe(
             run.dag,
@@ -235,9 +234,8 @@ class Submitter:
 
     def _may_be_request(self, node: int) -> bool:
         """Whether the node may name a request: a FINAL node can release what DATA nodes made."""
-        kind = self.run.dag.kinds[node]
-        may = kind == NodeKind.FINAL and self.run.placements is not None
-        return kind == NodeKind.DATA or (may and node not in self.run.dag.subdags)
+        kind, final = self.run.dag.kinds[node], NodeKind.FINAL
+        return kind == NodeKind.DATA or (kind == final and node not in self.run.dag.subdags)
 
     def _user_description(self, node: int) -> str:
         """The node's submit description without what DAGMan adds."""
@@ -300,10 +298,7 @@ def _explained(error: PoolError, text: str, file_text: str, directory: str) -> s
         tells = part("common", "adapters.submit_errors")
     except (FileError, OSError):  # replaced by an upgrade meanwhile; no more descriptors
         return error.reason
-    if tells is None:
-        return error.reason
-    explained: str = tells.explained(error, text, file_text, directory)
-    return explained
+    return str(tells.explained(error, text, file_text, directory)) if tells else error.reason
 
 
 def _submitted_job(

@@ -40,7 +40,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import job_description
 from condor_pydagman.records.job_description import literal
 from condor_pydagman.records.placement_event import PlacementTotals, parse_event
-from condor_pydagman.vocabulary import EventKind, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 
 SUFFIX = ".order"
 
@@ -180,8 +180,6 @@ class DataNodes:
 
     def note(self, event: LogEvent) -> None:
         """See `ports.Placements`."""
-        if event.kind != EventKind.GENERIC or event.record is not None:
-            return
         noted = parse_event(event.text)
         line = "" if noted is None else self._totals.add(noted)
         if line:

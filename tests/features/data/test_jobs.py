@@ -12,6 +12,7 @@ import pytest
 
 from condor_pydagman.adapters import detached_process
 from condor_pydagman.config import Config
+from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Transfer
@@ -51,6 +52,15 @@ def data_run(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         said=said,
         out=SimpleNamespace(say=lambda text, level=3: said.append(text)),
     )
+
+
+def test_the_first_node_may_come_with_a_piece_of_the_old_log(data_run: Any) -> None:
+    placements: Any = DagRun.placements
+    grown, data_run._placements = data_run.dag, None
+    data_run.dag = build(["t.dag"], lambda _path: "JOB A a.sub\n", BuildOptions())
+    assert placements.fget(data_run) is None
+    data_run.dag = grown
+    assert isinstance(placements.fget(data_run), DataNodes)
 
 
 def action(retry: int = 0) -> SubmitNode:
