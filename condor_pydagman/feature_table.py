@@ -11,6 +11,7 @@ from functools import cache
 from os.path import dirname, isdir, join
 from typing import Any
 
+from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import CORE_EVENTS
@@ -152,10 +153,9 @@ _NAMED = (
         causes={"dag.aborted": ("dag.feeder",)},
     ),
 )
-_FOLDER = join(dirname(__file__), "features")
 _BEFORE = "condor_pydagman.features."
 # Those whose folders are there.
-FEATURES = tuple(one for one in _NAMED if isdir(join(_FOLDER, one.name)))
+FEATURES = tuple(one for one in _NAMED if isdir(join(dirname(__file__), "features", one.name)))
 NAMES = {one.name for one in FEATURES}
 
 # Features with a helper (work outside of the engine), and the features that each one serves.  The
@@ -221,7 +221,7 @@ def part(name: str, module: str) -> Any:
     """A module of a feature's folder, or of "common"; None if it has none of that name.
 
     Raises:
-        FileError: of the guard, see `set_guard`.
+        FileError: of the guard, see `set_guard`; or it can't be loaded, in a program with a guard.
     """
     from importlib import import_module
 
@@ -232,11 +232,13 @@ def part(name: str, module: str) -> Any:
         guard(full)
     try:
         return import_module(full)
-    except ModuleNotFoundError as error:
-        if not f"{full}.".startswith(f"{error.name}."):  # it is there, and imports what is not
+    except (ImportError, SyntaxError, OSError) as error:
+        if isinstance(error, ModuleNotFoundError) and f"{full}.".startswith(f"{error.name}."):
+            _absent.add(full)
+            return None
+        if not _guards:  # it is there, and can't be loaded
             raise
-        _absent.add(full)
-        return None
+        raise FileError(f"{full} can't be loaded: {error}; is it being installed?") from error
 
 
 def set_guard(guard: Callable[[str], None]) -> None:
@@ -303,9 +305,7 @@ def home(kind: type) -> str:
 
 @cache
 def _home(module: str) -> str:
-    if not module.startswith(_BEFORE):
-        return ""
-    return module[len(_BEFORE) :].partition(".")[0]
+    return module[len(_BEFORE) :].partition(".")[0] if module.startswith(_BEFORE) else ""
 
 
 def wanted_by(dag: Any) -> Iterator[str]:

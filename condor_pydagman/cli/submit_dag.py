@@ -167,8 +167,10 @@ def _of_preflight(name: str) -> Any:
     installed."""
     try:
         from condor_pydagman.lint import preflight
-    except ModuleNotFoundError:
-        return None
+    except ModuleNotFoundError as error:
+        if error.name in ("condor_pydagman.lint", "condor_pydagman.lint.preflight"):
+            return None
+        raise
     return getattr(preflight, name)
 
 
@@ -232,9 +234,7 @@ def _drop_locale_of_python() -> None:
 def _show_version() -> int:
     import htcondor2
 
-    _say(htcondor2.version())
-    _say(htcondor2.platform())
-    _say(f"condor_pydagman {__version__}")
+    _say(f"{htcondor2.version()}\n{htcondor2.platform()}\ncondor_pydagman {__version__}")
     return 0
 
 

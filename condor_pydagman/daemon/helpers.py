@@ -77,8 +77,8 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         script_runner.preload()
     if dag.may_grow():
         load_all()  # what is added may have it
-    if NodeKind.DATA in dag.kinds:
-        part(MOVES_DATA, "jobs")
+    if NodeKind.DATA in dag.kinds and part(MOVES_DATA, "jobs") is None:
+        return "this installation lacks condor_pydagman/features/data/jobs.py"
     return (yield from obstacle_of_features(dag, admin))
 
 

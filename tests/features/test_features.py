@@ -12,6 +12,7 @@ import pytest
 
 from condor_pydagman import feature_table, features
 from condor_pydagman.engine.feature import Feature
+from condor_pydagman.errors import FileError
 from condor_pydagman.feature_table import FEATURES, HELPERS, TOLD, Given, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.language.commands import Job
@@ -84,10 +85,14 @@ def test_a_part_that_needs_what_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(feature_table, "_guards", [])
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "__init__.py").touch()
     (tmp_path / "broken" / "commands.py").write_text("import no_such_module")
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        part("broken", "commands")
+    feature_table.set_guard(lambda module: None)  # a DAGMan runs, and its files have changed
+    with pytest.raises(FileError, match=r"broken\.commands can't be loaded"):
         part("broken", "commands")
 
 

@@ -71,14 +71,16 @@ class Clients(Control):
 
     def _serve_local(self, socket: RequestSocket) -> None:
         """For the first client; if that is not possible any more, it is told why."""
+        reason = "this installation lacks what serves clients of DAGMan"
         try:
-            made = part(SERVES_CLIENTS, "clients").LocalClients
+            found = part(SERVES_CLIENTS, "clients")
         except FileError as error:
-            answer = answer_line(None, {"error": str(error)})
-            for client, _ in socket.lines():
-                socket.answer(client, answer)
+            found, reason = None, str(error)
+        if found is not None:
+            self._local = found.LocalClients(self._run, socket)
             return
-        self._local = made(self._run, socket)
+        for client, _ in socket.lines():
+            socket.answer(client, answer_line(None, {"error": reason}))
 
     def input_handled(self, an_input: inputs.Input) -> None:
         """See `ports.Control`."""
