@@ -16,7 +16,6 @@ from tests.scheduling import (
     SCENES,
     TOGETHER,
     LongestFirst,
-    rank,
     unit_of,
 )
 
@@ -37,17 +36,16 @@ class Process:
         self.shutting_down = True
 
 
-def scheduler(tests: list[str], processes: int) -> tuple[LongestFirst, list[Process]]:
-    """One that has just given the processes their first tests."""
+def scheduler(tests: list[str]) -> tuple[LongestFirst, Process]:
+    """One that has just given its process the first tests."""
     config: Any = SimpleNamespace(
-        getvalue=lambda _: ["popen"] * processes, option=SimpleNamespace(loadscopereorder=False)
+        getvalue=lambda _: ["popen"], option=SimpleNamespace(loadscopereorder=False)
     )
-    made, nodes = LongestFirst(config), [Process(tests) for _ in range(processes)]
-    for node in nodes:
-        made.add_node(node)  # type: ignore[arg-type]
-        made.add_node_collection(node, tests)  # type: ignore[arg-type]
+    made, node = LongestFirst(config), Process(tests)
+    made.add_node(node)  # type: ignore[arg-type]
+    made.add_node_collection(node, tests)  # type: ignore[arg-type]
     made.schedule()
-    return made, nodes
+    return made, node
 
 
 SMALL = "tests/unit/test_errors.py"
@@ -82,25 +80,11 @@ def test_the_gate_has_one_process_for_all_tests_on_the_pool() -> None:
     assert unit_of(f"{SMALL}::test_a", one_pool_process=True) == SMALL
 
 
-def test_known_long_units_come_first_then_those_with_many_tests() -> None:
-    sizes = {SMALL: 2, LARGE: 3, SCENES: 1, COMPARE: 1}
-    order = sorted(sizes, key=lambda unit: rank(unit, sizes[unit]))
-    assert set(order[:2]) == {SCENES, COMPARE}
-    assert order[2:] == [LARGE, SMALL]
-
-
 def test_a_process_gets_the_next_unit_when_it_runs_its_last_test() -> None:
     tests = [f"{SMALL}::test_1", f"{LARGE}::test_1", f"{LARGE}::test_2", f"{COMPARE}::test_1"]
-    made, (node,) = scheduler(tests, 1)
+    made, node = scheduler(tests)
     assert node.given == [tests[3], tests[1], tests[2]]
     for done in (3, 1):
         made.mark_test_complete(node, done)  # type: ignore[arg-type]
     assert node.given == [tests[3], tests[1], tests[2], tests[0]]
     assert not made.workqueue
-
-
-def test_each_process_begins_with_a_long_unit() -> None:
-    tests = [f"{SMALL}::test_1", f"{LARGE}::test_1", "tests/pool/test_live.py::test_1"]
-    tests += [f"{COMPARE}::test_1", "tests/pool/test_live.py::test_2"]
-    _, nodes = scheduler(tests, 2)
-    assert {unit_of(node.given[0]) for node in nodes} == {SCENES, COMPARE}
