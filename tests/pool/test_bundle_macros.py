@@ -116,13 +116,14 @@ def _submit(access_point: AccessPoint, home: Path, seed: int, way: str) -> None:
 
 
 def _printed(home: Path) -> list[tuple[str, str]]:
-    """What programs have printed, and into which files, without what differs from run to run."""
-    found = [
-        (str(path.relative_to(home)), path.read_text())
-        for path in home.rglob("N*")
+    """What programs have printed, and into which files, without what differs from run to run; of
+    files with the time in their names, of which each attempt may have its own, the last one."""
+    found = {
+        _HIDDEN.sub("~", str(path.relative_to(home))): _HIDDEN.sub("~", path.read_text())
+        for path in sorted(home.rglob("N*"))
         if path.is_file() and "t.dag.bundles" not in path.parts
-    ]
-    return sorted((_HIDDEN.sub("~", name), _HIDDEN.sub("~", text)) for name, text in found)
+    }
+    return sorted(found.items())
 
 
 def test_programs_get_the_same_in_bundles_and_under_stock(
