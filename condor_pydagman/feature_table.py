@@ -188,12 +188,12 @@ DAG_EVENTS = tuple(sorted((*CORE_EVENTS, *OF_EVENT)))
 OF_NO_NODE = frozenset(record for entry in FEATURES for record in entry.of_no_node)
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
 RECORDS = frozenset(OF_RECORD).union(*(entry.more_records for entry in FEATURES))
-# Journal records of features that are not there, with the names of these.
+# Command words and journal records of features that are not there, with the names of these.
 ABSENT = {
-    record: entry.name
+    word: entry.name
     for entry in _NAMED
     if entry.name not in NAMES
-    for record in entry.records + entry.more_records
+    for word in entry.uses + entry.defines + entry.records + entry.more_records
 }
 # Those that readers know something of, in the order in which people are told of them: with the
 # names of the journal records, and of the lines of `.dagman.out`, that the module `shown` takes.
@@ -233,7 +233,8 @@ def part(name: str, module: str) -> Any:
     try:
         return import_module(full)
     except (ImportError, SyntaxError, OSError) as error:
-        if isinstance(error, ModuleNotFoundError) and f"{full}.".startswith(f"{error.name}."):
+        missing = f"{error.name}." if isinstance(error, ModuleNotFoundError) else " "
+        if f"{full}.".startswith(missing) and (name not in NAMES or missing != f"{_BEFORE}{name}."):
             _absent.add(full)
             return None
         if not _guards:  # it is there, and can't be loaded
@@ -370,5 +371,4 @@ def wanted_after_replay(admin: Any) -> Iterator[str]:
     Args:
         admin: the administrator's Config.
     """
-    named = (entry for entry in FEATURES if entry.after_replay)
-    return (entry.name for entry in named if getattr(admin, entry.after_replay))
+    return (one.name for one in FEATURES if one.after_replay and getattr(admin, one.after_replay))

@@ -21,6 +21,7 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.language.hints import NOT_INSTALLED
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, rescue, run_statistics
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
@@ -151,7 +152,10 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog, *, trusted: b
     try:
         dag = build(options.dag_files, _reader(trusted=trusted), how)
     except DagFileErrors as errors:
-        raise CannotStart(f"{errors.detail()}\nFailed to parse {options.dag_files[0]}") from None
+        text = f"{errors.detail()}\nFailed to parse {options.dag_files[0]}"
+        # what has a word may be installed again; until then a run that has begun keeps its jobs
+        begun = files.interrupted_run(options.lockfile or options.paths().lock) is not None
+        raise CannotStart(text, EXIT_RESTART if begun and NOT_INSTALLED in text else 1) from None
     finally:
         gc.freeze()
         gc.enable()
@@ -227,17 +231,13 @@ def _leave_out(dag: Dag, options: DagmanOptions, out: OutLog) -> None:
 
 
 def _refuse_cycle(dag: Dag, config: Config) -> None:
-    if config.startup_cycle_detect:
-        cycle = find_cycle(dag)
-        if cycle is not None:
-            raise CannotStart(
-                "ERROR: a cycle exists in the dag, please check input\n    "
-                + describe_cycle(dag, cycle)
-            )
+    cycle = find_cycle(dag) if config.startup_cycle_detect else None
+    if cycle is not None:
+        said = "ERROR: a cycle exists in the dag, please check input"
+        raise CannotStart(f"{said}\n    {describe_cycle(dag, cycle)}")
 
 
 _FATAL = "ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting"
-_MOUNTS = "/proc/self/mounts"
 
 
 def nodes_log_path(
@@ -298,7 +298,7 @@ def _nfs_matters(out: OutLog) -> bool:
     return False
 
 
-def file_system(path: str, mounts: str = _MOUNTS) -> str:
+def file_system(path: str, mounts: str = "/proc/self/mounts") -> str:
     """The type of the file system that a path is on: `nfs` for all versions of NFS; '' if unknown.
 
     `mounts` is the kernel's list of what is mounted where.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from condor_pydagman.feature_table import ABSENT
 from condor_pydagman.language.lexer import LineError, QuotingError
 from condor_pydagman.language.lines import normal
 from condor_pydagman.language.submit_file import QUEUES
@@ -16,6 +17,7 @@ MAX_SEARCHED = 200  # characters of a word or of the rest of a line that are loo
 MIN_SIMILARITY = 0.62  # similarity, of 1, that two swapped letters in a word of three still have
 CR_ONLY = "the lines seem to end in CR only: save the file with LF at the ends of its lines"
 BYTE_ORDER_MARK = "the file begins with a byte order mark: save it as UTF-8 without one"
+NOT_INSTALLED = "which is not installed"
 
 # What word processors and web pages put in the place of plain characters.
 _PLAIN = {
@@ -52,10 +54,11 @@ _ALIASES = {
     "VARIABLES": "VARS",
     "MACRO": "VARS",
 }
-# Words that the language had once, and what is to be done instead.
-_REMOVED = {
+# Words that the language had once, or has with a feature, and what is to be done.
+_LACKING = {
     "LET_GO": "nodes that were added stay for as long as the DAG runs (docs/growth.md, 'Memory');"
     " a rescue file with this line needs the version of condor_pydagman that has written it",
+    **{word: f"it is of the feature {name}, {NOT_INSTALLED}" for word, name in ABSENT.items()},
 }
 _QUEUE_OR_PROGRAM = re.compile(
     rf"(?:{QUEUES}(?!\s*=)|(?:executable|universe|arguments|shell)\s*=)", re.IGNORECASE
@@ -100,9 +103,8 @@ def of_unknown(word: str, line: str, valid: Iterable[str], number: int) -> str:
         return BYTE_ORDER_MARK if number == 1 else odd_character(word)
     if word.startswith("\xff\xfe") or word.startswith("\udcff\udcfe"):
         return "the file seems to be UTF-16: save it as UTF-8"
-    if normal(word) in _REMOVED:
-        return _REMOVED[normal(word)]
-    valid = tuple(valid)
+    if normal(word) in _LACKING:
+        return _LACKING[normal(word)]
     odd = odd_character(word)
     plain = line[:MAX_SEARCHED].translate(_TO_PLAIN).split()
     meant = _ALIASES.get(normal(word[:40])) or nearest(plain[0] if plain else "", valid)
@@ -147,10 +149,8 @@ def odd_character(text: str) -> str:
 
 
 def _open_quote(line: str) -> str:
-    odd = odd_character(line)
-    if odd:
-        return odd
-    return 'the quote that opens here is never closed; a quote inside of a quoted value is \\"'
+    never = 'the quote that opens here is never closed; a quote inside of a quoted value is \\"'
+    return odd_character(line) or never
 
 
 def _expected(expected: tuple[str, ...]) -> str:

@@ -68,8 +68,10 @@ def read_request(line: bytes) -> Wanted:
         raise RequestError(f"a request has at most some {MAX_VALUES} names")
     try:
         message = json.loads(line)
+        # of names that are not UTF-8 each byte is half a pair; other halves no file can hold
+        json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogateescape")
     except (ValueError, RecursionError):
-        raise RequestError("a request is a line of JSON") from None
+        raise RequestError("a request is a line of JSON, of characters of Unicode") from None
     if not isinstance(message, dict):
         raise RequestError("a request is an object of JSON: {...}")
     identity = message.get("id")

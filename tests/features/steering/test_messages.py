@@ -57,6 +57,7 @@ def test_commands_for_the_dag() -> None:
         ([[]] * MAX_VALUES, "at most some 120000 names"),
         ({"version": "x" * 1000}, "speaks version 1 of the protocol, not 'xxx"),
         ({"id": {}}, "id is a string or a number"),
+        ({"command": "add", "options": {"text": "JOB \ud800 a"}}, "of characters of Unicode"),
         ({"id": "x" * 1001}, "id has at most 1000 characters"),
         ({"version": 2, "command": "info"}, "speaks version 1 of the protocol, not 2"),
         ({"command": "explode"}, "no command 'explode'; the commands are cancel, hold"),
