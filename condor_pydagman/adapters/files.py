@@ -44,7 +44,7 @@ from condor_pydagman.names import DagPaths
 # all and not sticky are not checked for owners: there anybody could replace the DAG itself.
 
 _HARD_LINK = "has a second name (a hard link)"
-_OVERFLOW_UID = 65534  # the kernel's number for unmapped users in a user namespace; `nobody`
+OVERFLOW_UID = 65534  # the kernel's number for unmapped users in a user namespace; `nobody`
 MAX_LINKS = 20  # in a chain; also tries to open a file that others make and delete
 
 
@@ -165,7 +165,7 @@ def _is_foreign(fd: int) -> bool:
     personal pool that root starts runs so.
     """
     found = os.fstat(fd)
-    if found.st_uid != _OVERFLOW_UID or os.geteuid() != _OVERFLOW_UID:
+    if found.st_uid != OVERFLOW_UID or os.geteuid() != OVERFLOW_UID:
         return found.st_uid not in (0, os.geteuid())
     flags = fcntl.fcntl(fd, fcntl.F_GETFL)
     try:  # only the owner may do this

@@ -77,15 +77,8 @@ def commands_directory() -> str:
     return candidates[0]
 
 
-JOB_STATES = {
-    "1": "idle",
-    "2": "running",
-    "3": "removed",
-    "4": "completed",
-    "5": "held",
-    "6": "transferring",
-    "7": "suspended",
-}
+_STATES = ("idle", "running", "removed", "completed", "held", "transferring", "suspended")
+JOB_STATES = {str(number): state for number, state in enumerate(_STATES, 1)}
 
 
 def silent(_text: str) -> None:
@@ -115,10 +108,10 @@ class Pool:
     def __init__(
         self, directory: str | Path | None = None, say: Callable[[str], None] = silent
     ) -> None:
-        self.identity: Identity = identity()
-        shared = self.identity.way == "account"
+        shared = identity().way == "account"
         chosen = Path(directory) if directory else pool_directory(os.environ, shared)
         self.directory = Path(os.path.abspath(chosen))
+        self.identity: Identity = identity(configuration.seen_as(self.config_file))
         self._cache = cache_directory(os.environ, shared)
         self._say = say
 

@@ -1,11 +1,14 @@
 """The account that the pool runs as: HTCondor refuses the jobs of root.
 
-A user namespace is the better way: root's own files stay usable.  Where the machine forbids it
-(many containers do) the account `nobody` serves, if the files involved are open to it.
+A user namespace is the better way: root's own files stay usable.  There root is seen as `daemon`,
+an account of every Linux system (Linux Standard Base, "User & Group Names"), and not as `nobody`:
+its number stands for all other users there.  Where the machine forbids namespaces (many containers
+do) the account `nobody` serves, if the files involved are open to it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pwd
@@ -45,30 +48,24 @@ class Identity:
 
 
 @functools.cache
-def identity() -> Identity:
-    """The user for pools of this process's user.
+def identity(seen_as: str = "daemon") -> Identity:
+    """The user for pools of this process's user; root is `seen_as` in a namespace.
 
     Raises:
-        PoolError: the user, or as root `nobody`, has no account.
+        PoolError: the user has no account, or root none that works.
     """
     uid = os.geteuid()
     if uid:
         return Identity(_account(uid).pw_name, uid, os.getegid(), "")
-    try:
-        nobody = pwd.getpwnam("nobody")
-    except KeyError:
-        raise PoolError(
-            "root's jobs are refused by HTCondor, and there is no account 'nobody' to run them;"
-            " use condor_pydagman as an ordinary user",
-            transient=False,
-        ) from None
-    for way in ("namespace", "account"):
-        found = Identity(nobody.pw_name, nobody.pw_uid, nobody.pw_gid, way)
-        if _works(found):
-            return found
+    for name, way in ((seen_as, "namespace"), ("nobody", "account")):
+        with contextlib.suppress(KeyError):
+            account = pwd.getpwnam(name)
+            found = Identity(name, account.pw_uid, account.pw_gid, way)
+            if _works(found):
+                return found
     raise PoolError(
-        "root's jobs are refused by HTCondor, and this machine forbids both user namespaces and"
-        " becoming 'nobody'; use condor_pydagman as an ordinary user",
+        "root's jobs are refused by HTCondor, and root can neither be seen as 'daemon' in a user"
+        " namespace here nor become 'nobody'; use condor_pydagman as an ordinary user",
         transient=False,
     )
 

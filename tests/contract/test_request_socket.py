@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,7 @@ from condor_pydagman.features.common.adapters.request_socket import (
     addresses,
     connected,
 )
+from condor_pydagman.pool import step_down
 from tests.installation import CHECKOUT
 from tests.waiting import LIMIT_S, readable
 
@@ -175,6 +177,44 @@ def test_a_server_of_another_user_is_not_talked_to(dag: str) -> None:
     other.stdout.readline()
     assert connected(dag, LIMIT_S) is None
     other.communicate()
+
+
+_SERVED = """\
+import os, sys
+from condor_pydagman.features.common.adapters.request_socket import RequestSocket
+server = RequestSocket(sys.argv[1])
+print("listens", flush=True)
+while os.getppid() == int(sys.argv[2]):
+    server.work()
+    for client, line in server.lines():
+        server.answer(client, line)
+"""
+
+_ASKS = """\
+import sys
+from condor_pydagman.features.common.adapters.request_socket import connected
+made = connected(sys.argv[1], 1.0)
+made and made.sendall(b"hello\\n")
+print(made and made.recv(10))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+@pytest.mark.parametrize("number, answer", [("1", "b'hello'"), ("65534", "None")])
+def test_where_strangers_have_no_number(dag: str, number: str, answer: str) -> None:
+    """In the user namespace of root's pool all have that of `nobody`; only root is let in there.
+    A process that has this number itself can't tell who is who, and lets nobody in."""
+    start = [sys.executable, step_down.__file__, "namespace", number, number, sys.executable, "-c"]
+    kept: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True, "cwd": CHECKOUT}
+    with subprocess.Popen([*start, _SERVED, dag, str(os.getpid())], **kept) as server:
+        assert server.stdout is not None
+        if server.stdout.readline():  # otherwise the machine forbids namespaces
+            name = next(addresses(dag, int(number))).hex()
+            stranger = [sys.executable, "-c", _OTHER, "connect", name]
+            assert subprocess.run(stranger, **kept).stdout == "b''\n"
+            asked = subprocess.run([*start, _ASKS, dag], **kept)
+            assert asked.stdout.strip() == answer
+        server.kill()
 
 
 def test_a_line_that_is_too_long_ends_the_connection(server: RequestSocket, dag: str) -> None:

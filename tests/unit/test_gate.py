@@ -43,11 +43,6 @@ def test_a_scene_that_is_not_there_is_told() -> None:
         gate.of([collected("tests/pool/test_a.py::test_renamed[x]")])
 
 
-def test_none_is_missed_where_not_all_files_were_read() -> None:
-    short = collected("tests/unit/test_b.py::test_b")
-    assert gate.of([short], complete=False) == [short]
-
-
 def test_the_gate_has_few_tests_on_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert len(gate.ON_THE_POOL) <= 45, "take one out: each must show what no other does"

@@ -48,15 +48,6 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_it_says() -> None:
-    found = hook()
-    assert found["id"] == "condor-dag-lint"
-    assert found["language"] == "python"
-    assert found["files"] == r"\.dag$"
-    assert found["args"] == "[-UseDagDir]"
-    assert not any(mark in value for value in found.values() for mark in (": ", " #"))  # of YAML
-
-
 def test_each_file_is_checked_alone_in_its_directory(repository: Path) -> None:
     done = run(repository, "-UseDagDir", "good/one.dag", "good/two.dag")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout

@@ -56,3 +56,11 @@ def test_slots_have_memory(knobs: dict[str, str]) -> None:
 )
 def test_unusable_paths(path: str, sign: str) -> None:
     assert configuration.unusable(Path(path)) == sign
+
+
+def test_a_pool_that_began_as_nobody_goes_on_so(tmp_path: Path) -> None:
+    config = tmp_path / "condor_config"
+    assert configuration.seen_as(config) == "daemon"
+    for user in ("daemon", "nobody"):
+        config.write_text(configuration.TEMPLATE.partition("{user}")[0][-20:] + f"{user}@x\n")
+        assert configuration.seen_as(config) == user

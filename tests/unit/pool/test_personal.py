@@ -48,7 +48,7 @@ def test_only_what_daemons_write_is_given_away(
     )
     account = Identity("nobody", 65534, 65534, "account")
     monkeypatch.setattr(Identity, "can", lambda self, test, path: False)
-    monkeypatch.setattr(personal, "identity", lambda: account)
+    monkeypatch.setattr(personal, "identity", lambda *_: account)
     place = tmp_path / "pool"
     with pytest.raises(PoolError, match="can't use"):
         Pool(place).start()

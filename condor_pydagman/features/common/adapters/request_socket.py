@@ -23,9 +23,10 @@ import struct
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from condor_pydagman.adapters.files import OVERFLOW_UID
 from condor_pydagman.timers import CONNECT_RETRY_S, SERVE_SLICE_S
 
 VERSION = 1  # of the protocol
@@ -42,8 +43,7 @@ _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 def answer_line(identity: str | int | None, fields: Mapping[str, Any]) -> bytes:
     """An answer to the request with that id."""
-    message = {"version": VERSION, "id": identity, **fields}
-    return json.dumps(message, ensure_ascii=True).encode("ascii") + b"\n"
+    return json.dumps({"version": VERSION, "id": identity, **fields}).encode("ascii") + b"\n"
 
 
 def addresses(dag_file: str, uid: int) -> Iterator[bytes]:
@@ -77,9 +77,17 @@ def existing(dag_file: str, uid: int) -> set[bytes]:
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """The user of the process at the other end, when it connected or listened."""
+    """The user of the process at the other end, when it connected or listened; -1 if that can't be
+    told (user_namespaces(7), "Unmapped user and group IDs")."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return int(_CREDENTIALS.unpack(raw)[1])
+    uid = int(_CREDENTIALS.unpack(raw)[1])
+    return -1 if uid == OVERFLOW_UID and not _has_all_users() else uid
+
+
+def _has_all_users() -> bool:
+    """Whether every user has a number in this process's user namespace."""
+    with open("/proc/self/uid_map", "rb") as file:
+        return file.read().split() == [b"0", b"0", b"4294967295"]
 
 
 class Client:
@@ -220,8 +228,7 @@ class RequestSocket:
                 connection, _address = self._listener.accept()
             except OSError:
                 return
-            strange = peer_uid(connection) != self._uid
-            if strange or len(self._clients) >= MAX_CLIENTS:
+            if peer_uid(connection) != self._uid or len(self._clients) >= MAX_CLIENTS:
                 connection.close()
                 continue
             connection.setblocking(False)
@@ -261,32 +268,23 @@ def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
     """
     uid, until = os.geteuid(), time.monotonic() + timeout_s
     while True:
-        search = _Search(uid, timeout_s)
-        known = list(addresses(dag_file, uid))
-        found = search.first(known) or search.first(existing(dag_file, uid).difference(known))
-        if found is not None or not search.are_waiting or time.monotonic() > until:
-            return found
+        are_waiting = False
+        for name in _names(dag_file, uid):
+            made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            made.settimeout(timeout_s)
+            try:
+                made.connect(name)
+                if peer_uid(made) == uid:
+                    return made
+            except OSError as error:
+                are_waiting |= error.errno == errno.EAGAIN
+            made.close()
+        if not are_waiting or time.monotonic() > until:
+            return None
         time.sleep(CONNECT_RETRY_S)
 
 
-class _Search:
-    """Connects to the first socket of a user among several."""
-
-    def __init__(self, uid: int, timeout_s: float) -> None:
-        self._uid = uid
-        self._timeout_s = timeout_s
-        self.are_waiting = False  # there was one with too many others who wait
-
-    def first(self, names: Iterable[bytes]) -> socket.socket | None:
-        """The connection; None if there is none."""
-        for name in names:
-            made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            made.settimeout(self._timeout_s)
-            try:
-                made.connect(name)
-                if peer_uid(made) == self._uid:
-                    return made
-            except OSError as error:
-                self.are_waiting |= error.errno == errno.EAGAIN
-            made.close()
-        return None
+def _names(dag_file: str, uid: int) -> Iterator[bytes]:
+    """The usual names, then those with an end that nobody can foresee."""
+    yield from addresses(dag_file, uid)
+    yield from existing(dag_file, uid).difference(addresses(dag_file, uid))
