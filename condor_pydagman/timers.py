@@ -31,13 +31,6 @@ PARENT_CHECK_S = 60.0
 """Between two looks whether the schedd that started DAGMan lives.  Its successor starts a DAGMan of
 its own, which can't begin while this one is there."""
 
-AD_CHECK_S = 15.0
-"""Between two looks at DAGMan's job ad for edited throttles, and at the lock file.  A person waits
-for the effect of condor_qedit."""
-
-MAX_AD_CHECK_S = 120.0
-"""The same while nothing happens.  Thousands of idle DAGMans share one schedd."""
-
 # What is published
 
 PUBLISH_DELAY_S = 0.2
@@ -102,6 +95,10 @@ bounds."""
 CONFIRM_LOST_S = 20.0
 """For which a proc must be missing in the queue before it counts as lost.  Its end may be on the
 way into the log."""
+
+LOG_SILENT_S = 300.0
+"""Without an event after which the schedd is asked whether jobs are lost; doubled each time, since
+the DAG's jobs may take so long.  Each answer costs the schedd a pass through its queue."""
 
 FIRST_QUERY_DELAY_S = 1.0
 """Before the schedd is asked again for its queue; doubled with each try.  The schedd may be

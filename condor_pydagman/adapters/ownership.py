@@ -50,6 +50,18 @@ class Owners(tuple[Identity, ...]):
         return _identity_of_job(ad) in self
 
 
+def first_proc(schedd: Any, cluster: int, wanted: list[str], also: str = "") -> Any:
+    """Attributes of a cluster's first proc, from a `htcondor2.Schedd`; None if that has none.
+
+    The schedd goes through its queue up to that job and no further, since one is the limit.
+
+    Args:
+        also: the rest of the constraint, with ` && ` in front.
+    """
+    which = f"ClusterId == {cluster} && ProcId == 0{also}"
+    return next(iter(schedd.query(constraint=which, projection=wanted, limit=1)), None)
+
+
 class Ownership:
     """Finds the owners of a DAGMan's jobs, once.
 
@@ -72,11 +84,8 @@ class Ownership:
             htcondor2.HTCondorException: the schedd does not answer.
         """
         if self._known is None:
-            own: list[Any] = []
-            if self._cluster:
-                which = f"ClusterId == {self._cluster} && ProcId == 0"
-                own = schedd.query(constraint=which, projection=ATTRIBUTES)
-            found = [_identity_of_job(own[0])] if own else []
+            own = first_proc(schedd, self._cluster, ATTRIBUTES) if self._cluster else None
+            found = [] if own is None else [_identity_of_job(own)]
             found.append(self._identity_at_schedd() or _local_identity())
             owners = Owners(dict.fromkeys(one for one in found if one is not None))
             if not owners:

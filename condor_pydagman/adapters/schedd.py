@@ -25,7 +25,7 @@ from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, USER_NOTES, is_shared, retry_of
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
-from condor_pydagman.adapters.ownership import Ownership
+from condor_pydagman.adapters.ownership import Ownership, first_proc
 from condor_pydagman.adapters.schedd_requests import LostReply
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
@@ -354,8 +354,8 @@ class ScheddAdapter:
             return []
         with self._connection() as schedd:
             owners = self._ownership.owners(schedd)
-            own = schedd.query(f"ClusterId == {self.cluster}", projection=["QDate", BEGUN])
-            query = job_history.history_query(self.cluster, own[0] if own else {}, owners)
+            own = first_proc(schedd, self.cluster, ["QDate", BEGUN]) or {}
+            query = job_history.history_query(self.cluster, own, owners)
             return job_history.search(schedd, query)
 
     def own_ad(self) -> dict[str, Any]:
@@ -396,8 +396,8 @@ class ScheddAdapter:
             PoolError: the schedd did not answer.
         """
         with self._connection() as schedd:
-            ours = self._ownership.owners(schedd).clause
-        ad = self._ad(cluster, [name], ours)
+            ours = f" && {self._ownership.owners(schedd).clause}"
+            ad = first_proc(schedd, cluster, [name], ours)
         value = ad.eval(name) if ad is not None and name in ad else None
         return value if type(value) in _JSON_TYPES else None
 
@@ -417,14 +417,12 @@ class ScheddAdapter:
             for name, value in attributes.items():
                 schedd.edit(f"{self.cluster}.0", name, value, how)
 
-    def _ad(self, cluster: int, names: list[str], which: str = "true") -> Any:
+    def _ad(self, cluster: int, names: list[str]) -> Any:
         """Some attributes of a cluster's first proc; None if it is not in the queue."""
         if not cluster:
             return None
-        constraint = f"ClusterId == {cluster} && ProcId == 0 && {which}"
         with self._connection() as schedd:
-            ads = schedd.query(constraint=constraint, projection=names)
-        return ads[0] if ads else None
+            return first_proc(schedd, cluster, names)
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[Any]:

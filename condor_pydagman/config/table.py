@@ -247,13 +247,20 @@ class Config:
         "Time without events before a report of what is awaited.",
         unit="seconds",
     )
+    ad_check_interval: int = integer(
+        "PYDAGMAN_AD_CHECK_INTERVAL",
+        300,
+        "Time between two looks at the job ad for throttles that condor_qedit has changed.",
+        1,
+        unit="seconds",
+    )
     check_queue_interval: int = integer(
         "DAGMAN_CHECK_QUEUE_INTERVAL",
-        300,
-        "Time between two looks at the schedd's queue for lost jobs; 0 or less is never.",
+        1800,
+        "Time between two looks at the schedd's queue for lost jobs, at most; 0 or less is never.",
         unit="seconds",
         stock=28800,
-        why="a lost job is found within minutes, not after 8 hours",
+        why="a lost job is found within half an hour, mostly within minutes, not after 8 hours",
     )
     print_job_table_interval: int = integer(
         "DAGMAN_PRINT_JOB_TABLE_INTERVAL",

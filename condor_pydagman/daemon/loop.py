@@ -27,8 +27,6 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_ad, run_statistics
 from condor_pydagman.records.own_events import unknown_record
 from condor_pydagman.timers import (
-    AD_CHECK_S,
-    MAX_AD_CHECK_S,
     PARENT_CHECK_S,
     PUBLISH_OVERDUE_S,
     START_TIMEOUT_S,
@@ -85,9 +83,9 @@ class Loop:
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
         self._epoch = clock.time() - now
         self._next_parent_check_at = now + PARENT_CHECK_S
-        self._ad_check_s = AD_CHECK_S
+        self._ad_check_s = run.config.ad_check_interval if run.job.cluster else float("inf")
         self._limits_asked = False
-        self._next_ad_check_at = now + AD_CHECK_S if run.job.cluster else float("inf")
+        self._next_ad_check_at = now + self._ad_check_s
 
     @property
     def exit(self) -> do.Exit | None:
@@ -219,7 +217,6 @@ class Loop:
         self._note(an_input)
         self._performer.perform(self.run.engine.handle(an_input, self._epoch + begun))
         self._control.input_handled(an_input)
-        self._ad_check_s = AD_CHECK_S
         now = self._clock.monotonic()
         self._publisher.statistics.add(run_statistics.EVENTS, now - begun)
         if now >= self._next_overdue_check_at:
@@ -354,20 +351,19 @@ class Loop:
 
     def _check_parent(self, now: float) -> None:
         """Leave if the schedd that started us is gone: its successor will start a new DAGMan.  Look
-        at the processes of NOTIFY, too."""
+        at the lock file, the command socket and the processes of NOTIFY, too."""
         self._next_parent_check_at = now + PARENT_CHECK_S
+        if self.run.lock.restore():
+            self.run.out.say(f"Lock file {self.run.lock.path} was gone: made anew")
+        self._control.retry_publishing()
         if self._notifiers is not None:
             self._notifiers.check()
         if self.run.is_orphaned():
             self._inputs.append(inputs.Shutdown("The schedd that started this DAGMan is gone."))
 
     def _check_ad(self, now: float) -> None:
-        """Check for edited throttles (condor_qedit of DAGMan_Max...) and the lock file."""
+        """Check for edited throttles (condor_qedit of DAGMan_Max...)."""
         self._next_ad_check_at = now + self._ad_check_s
-        self._ad_check_s = min(1.25 * self._ad_check_s, MAX_AD_CHECK_S)
-        if self.run.lock.restore():
-            self.run.out.say(f"Lock file {self.run.lock.path} was gone: made anew")
-        self._control.retry_publishing()
         if not self._publisher.limits_are_published():  # the ad has old values, not an edit
             self._publisher.publish_limits()
         elif not self._limits_asked:

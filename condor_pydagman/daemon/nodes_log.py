@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.joblog import IncompleteEvent
 from condor_pydagman.engine.actions import Action
-from condor_pydagman.engine.inputs import AppendFailed, Input
+from condor_pydagman.engine.inputs import AppendFailed, Input, LogRepaired
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import run_statistics
@@ -136,7 +136,9 @@ class NodesLogWriter:
                 except FileError as error:
                     self._retry_later(str(error))
                     return
-                self._tries = 0
+                if self._tries:
+                    self._tries = 0
+                    self._inputs.append(LogRepaired())
                 for one in steps:
                     self._unwritten.discard(one.action)
                     self._steps.popleft()

@@ -88,7 +88,7 @@ def _refuse_waiting(schedd: Any, paths: DagPaths, htcondor2: Any) -> None:
     log = classad2.quote(os.path.abspath(paths.dagman_log))
     there = f"ClusterId == {cluster} && JobUniverse == 7 && UserLog == {log}"
     try:
-        ads = schedd.query(f"{there} && JobStatus != 3 && JobStatus != 4", ["JobStatus"])
+        ads = schedd.query(f"{there} && JobStatus != 3 && JobStatus != 4", ["JobStatus"], limit=1)
     except _refusals(htcondor2):
         return
     for ad in ads:

@@ -192,6 +192,7 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.SubmitFailed: submission.on_submit_failed,
     inputs.CommonInput: submission.on_common_input,
     inputs.ScriptEnded: scripts.on_script_ended,
+    inputs.LogRepaired: reconcile.on_log_repaired,
     inputs.QueueListed: reconcile.on_listed,
     inputs.QueueUnknown: reconcile.on_unknown,
     inputs.ProvisionerAnswer: provisioner.on_answer,

@@ -210,6 +210,10 @@ class RescueWritten(NamedTuple):
     error: str = ""
 
 
+class LogRepaired(NamedTuple):
+    """DAGMan's own events could not be written for a while; those of jobs may be lost."""
+
+
 class AppendFailed(NamedTuple):
     """An event of DAGMan's own could not be written to the nodes log."""
 

@@ -155,8 +155,7 @@ def open_cluster(
     for jobs_seen in run.hooks.jobs_seen:
         jobs_seen(node, jobs)
     run.categories.enter(node)
-    if run.query.at is None and run.config.check_queue_interval > 0:
-        run.query.plan(run.now + run.config.check_queue_interval)
+    run.query.plan_look(run.now, run.config.check_queue_interval)
     return jobs
 
 

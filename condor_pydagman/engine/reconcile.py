@@ -1,11 +1,12 @@
 """Asking the schedd what it really has, and correcting the job table by its answer.
 
-The schedd is asked once after every recovery, whenever the reply to a submit was lost, and every
-few minutes while jobs are in the queue.  Jobs that it has and we do not know are adopted; procs
-that the job table has and the schedd does not are lost: the log gets a record that they failed, so
-that retries apply.  A proc must be missing for CONFIRM_LOST_S seconds, since its end may just be on
-its way.  An answer may be late: it says nothing of a submission whose reply was lost after the
-question.
+The schedd is asked once after every recovery, and whenever the reply to a submit was lost.  While
+jobs are in the queue it is asked when the log has been silent for long, and every half an hour: it
+goes through the whole queue for each answer, jobs of others included.  Jobs that it has and we do
+not know are adopted; procs that the job table has and the schedd does not are lost: the log gets a
+record that they failed, so that retries apply.  A proc must be missing for CONFIRM_LOST_S seconds,
+since its end may just be on its way.  An answer may be late: it says nothing of a submission whose
+reply was lost after the question.
 
 A log may have lost its end (a crash of the machine, a full disk), and jobs may have ended that it
 does not show at all.  So the schedd's history is asked as well, after a recovery, before a proc
@@ -20,7 +21,13 @@ from itertools import chain
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, present_run, run_end, submission
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed, QueueUnknown
+from condor_pydagman.engine.inputs import (
+    EndedJob,
+    LogRepaired,
+    QueuedJob,
+    QueueListed,
+    QueueUnknown,
+)
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF
 from condor_pydagman.engine.node_states import UNWANTED, Cause, State
 from condor_pydagman.engine.state import RunState
@@ -39,6 +46,12 @@ def ask(run: RunState) -> None:
     news |= bool(run.log.unmatched_events) and run.nodes.counts[State.UNKNOWN] > 0
     news |= any(own_jobs().in_doubt for own_jobs in run.hooks.own_jobs)
     run.emit(do.QueryQueue(history=news and run.config.ask_history))
+
+
+def on_log_repaired(run: RunState, _: LogRepaired) -> None:
+    """What kept DAGMan from writing may have kept others: ask when their next tries are over."""
+    if run.phase is Phase.RUNNING and run.nodes.count_all(State.SUBMITTED):
+        run.query.plan(run.now + CONFIRM_LOST_S)
 
 
 def on_unknown(run: RunState, answer: QueueUnknown) -> None:
@@ -189,10 +202,9 @@ def _record_lost(run: RunState, listed: set[tuple[int, int]]) -> bool:
 
 
 def _plan_next(run: RunState, suspects: bool) -> None:
-    every = run.config.check_queue_interval
     if run.nodes.count_all(State.UNKNOWN):
         return  # their replies have been lost since the schedd was asked: it is to be asked again
     if suspects:
         run.query.plan(run.now + CONFIRM_LOST_S)
-    elif every > 0 and run.nodes.count_all(State.SUBMITTED):
-        run.query.plan(run.now + every)
+    elif run.nodes.count_all(State.SUBMITTED):
+        run.query.plan_look(run.now, run.config.check_queue_interval)

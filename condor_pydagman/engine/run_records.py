@@ -16,7 +16,12 @@ from condor_pydagman.engine.queues import HoldScripts, RetryQueue, ScriptQueue
 from condor_pydagman.engine.rules import Ending
 from condor_pydagman.engine.throttles import RestartPace
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.timers import CONFIRM_TIMEOUT_S, FIRST_QUERY_DELAY_S, MAX_QUERY_DELAY_S
+from condor_pydagman.timers import (
+    CONFIRM_TIMEOUT_S,
+    FIRST_QUERY_DELAY_S,
+    LOG_SILENT_S,
+    MAX_QUERY_DELAY_S,
+)
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_UNMATCHED_EVENTS = 1000
@@ -189,13 +194,15 @@ class QueueQuery:
     """When the schedd is asked what it really has, and what it has said."""
 
     __slots__ = (
-        *("asked_about", "at", "delay_s", "found", "history", "missing", "running"),
-        "orphans",
+        *("asked_about", "at", "by", "delay_s", "found", "history", "missing", "orphans"),
+        *("running", "silent_s"),
     )
 
     def __init__(self) -> None:
         # when it is to be asked, seconds since the epoch; None: not planned
         self.at: float | None = None
+        self.by = 0.0  # the same, if the log does not fall silent before
+        self.silent_s = LOG_SILENT_S  # for which the log must be silent to be asked sooner
         self.running = False  # whether it has been asked and has not answered
         # the nodes that were UNKNOWN when it was asked
         self.asked_about: frozenset[int] = frozenset()
@@ -211,10 +218,25 @@ class QueueQuery:
 
     def plan(self, at: float) -> None:
         """Ask at that time."""
-        self.at = at
+        self.at = self.by = at
+
+    def plan_look(self, now: float, every: int) -> None:
+        """If nothing is planned, look for lost jobs when the log has been silent for long, at the
+        latest after `every` seconds; not if that is 0 or less."""
+        if self.at is None and not self.running and every > 0:
+            self.at, self.by = now + min(self.silent_s, every), now + every
+
+    def is_due(self, now: float, last_event_at: float) -> bool:
+        """Whether to ask now; puts a look off while the log shows that jobs end."""
+        if self.at is None or self.at > now or self.running:
+            return False
+        self.at = max(self.at, min(last_event_at + self.silent_s, self.by))
+        return self.at <= now
 
     def asked(self, unknown: Iterable[int]) -> None:
         """The question is on its way; `unknown`: nodes whose submission had no reply."""
+        if self.at is not None and self.at < self.by:
+            self.silent_s *= 2  # jobs of this DAG may take so long
         self.at = None
         self.running = True
         self.asked_about = frozenset(unknown)
@@ -222,7 +244,7 @@ class QueueQuery:
     def failed(self, now: float) -> None:
         """The schedd could not be asked: again later, and each time after a longer delay."""
         self.running = False
-        self.at = now + self.delay_s
+        self.plan(now + self.delay_s)
         self.delay_s = min(2 * self.delay_s, MAX_QUERY_DELAY_S)
 
     def answered(self, history: dict[int, list[EndedJob]] | None) -> None:

@@ -24,7 +24,7 @@ def dagman_ad(cluster: int, wanted: Sequence[str] = ()) -> Ad:
     condition = f"ClusterId == {cluster} && ProcId == 0 && JobUniverse == 7"
     ads = _asked(
         lambda bindings: (
-            bindings.Schedd().query(condition, list(wanted))
+            bindings.Schedd().query(condition, list(wanted), limit=1)
             or list(bindings.Schedd().history(condition, list(wanted), match=1))
         ),
         f"the schedd for job {cluster}",
@@ -54,7 +54,7 @@ def queued_dagman_ad(cluster: int) -> Ad:
     Raises:
         PoolError: the schedd does not answer.
     """
-    ads = _query(f"ClusterId == {cluster} && ProcId == 0 && JobUniverse == 7", ())
+    ads = _query(f"ClusterId == {cluster} && ProcId == 0 && JobUniverse == 7", (), 1)
     return ads[0] if ads else {}
 
 

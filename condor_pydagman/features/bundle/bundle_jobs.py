@@ -108,8 +108,7 @@ class BundleJobs:
         for node in bundle.members:
             if run.nodes.states[node] == State.SUBMITTING:
                 run.nodes.move(node, Cause.JOBS_SEEN, run.now)
-        if run.query.at is None and run.config.check_queue_interval > 0:
-            run.query.plan(run.now + run.config.check_queue_interval)
+        run.query.plan_look(run.now, run.config.check_queue_interval)
 
     def takes_event(self, event: LogEvent) -> bool:
         """Whether it is of the job of a bundle; events of its nodes have a third number."""

@@ -388,6 +388,6 @@ def test_an_attribute_is_plain_or_counts_as_missing(
     adapter = ScheddAdapter(7)
     monkeypatch.setattr(adapter, "_connect", lambda: None)
     monkeypatch.setattr(adapter._ownership, "owners", lambda _: Owners([Identity("a", "a@b")]))
-    monkeypatch.setattr(adapter, "_ad", lambda *_: ad)
+    monkeypatch.setattr(schedd, "first_proc", lambda *_: ad)
     found = adapter.attribute(41, "ProvisionerState")
     assert (type(found), found) == (type(value), value)

@@ -61,7 +61,7 @@ def test_what_counts_as_a_boolean(text: str, value: bool) -> None:
     ("name", "stock", "ours"),
     [
         ("DAGMAN_QUEUE_UPDATE_INTERVAL", "300", 5.0),
-        ("DAGMAN_CHECK_QUEUE_INTERVAL", "28800", 300),
+        ("DAGMAN_CHECK_QUEUE_INTERVAL", "28800", 1800),
         ("DAGMAN_ALLOW_EVENTS", "114", -1),
     ],
 )
@@ -86,7 +86,7 @@ def test_a_limit_of_submits_may_be_set_to_its_default(
 
 def test_stocks_default_counts_as_not_set_where_ours_differs() -> None:
     """HTCondor's own table gives stock's default for a knob that nobody has set."""
-    assert config(DAGMAN_CHECK_QUEUE_INTERVAL="28800").check_queue_interval == 300
+    assert config(DAGMAN_CHECK_QUEUE_INTERVAL="28800").check_queue_interval == 1800
     assert config(DAGMAN_ALLOW_EVENTS="114").allow_events == -1
     assert config(DAGMAN_ALLOW_EVENTS="0").allow_events == 0
     assert config(DAGMAN_ALLOW_EVENTS="113").allow_events == 113

@@ -132,7 +132,7 @@ def test_throttles_edited_later_are_found() -> None:
     daemon.at(100.0, lambda: daemon.world.schedd.own_ad.edit({"DAGMan_MaxIdle": "5"}))
     daemon.input_at(400.0, DagRemoved())
     assert daemon.run_to_end() == 2
-    assert 100.0 < daemon.when(LimitsWanted)[0] <= 100.0 + loop.MAX_AD_CHECK_S
+    assert 100.0 < daemon.when(LimitsWanted)[0] <= 100.0 + Config().ad_check_interval
     assert daemon.process.engine.report().limits.idle == 5
 
 
@@ -405,7 +405,7 @@ def test_a_deleted_lock_file_is_written_again() -> None:
     lasting(daemon)
     looks: list[float] = []
     daemon.run.lock.restore = lambda: bool(looks.append(daemon.world.now)) or len(looks) == 2
-    daemon.input_at(100.0, DagRemoved())
+    daemon.input_at(300.0, DagRemoved())
     daemon.run_to_end()
     assert len(looks) > 2
     assert ["was gone: made anew" in str(what) for *_, what in daemon.world.lines].count(True) <= 1
@@ -470,7 +470,7 @@ def test_nothing_starts_before_the_job_ad_has_the_throttles() -> None:
 
 def test_an_edit_that_is_obeyed_is_not_written_back() -> None:
     """It would overwrite the next edit, which may follow as soon as the first one has an effect."""
-    daemon = SimulatedDaemon("A B C D")
+    daemon = SimulatedDaemon("A B C D", config=Config(ad_check_interval=30))
     lasting(daemon)
     daemon.at(100.0, lambda: daemon.world.schedd.own_ad.edit({"DAGMan_MaxJobs": "3"}))
     daemon.input_at(300.0, Shutdown("enough"))

@@ -8,7 +8,6 @@ import pytest
 
 from condor_pydagman.adapters import schedd_requests as ask
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import loop
 from condor_pydagman.engine.inputs import DagRemoved, Shutdown
 from condor_pydagman.graph.model import StatusFile
 from tests import make
@@ -25,11 +24,11 @@ def running_for(daemon: SimulatedDaemon, seconds: float) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_schedd_is_asked_nothing_when_it_has_been_told_of_the_end(seed: int) -> None:
     """The reply comes when the job ad is to be checked."""
-    daemon = SimulatedDaemon("A", seed=seed)
+    daemon = SimulatedDaemon("A", config=Config(ad_check_interval=15), seed=seed)
     running_for(daemon, 8.0)
-    daemon.at(6.0, lambda: daemon.hang_schedd(loop.AD_CHECK_S - 6.0))
+    daemon.at(6.0, lambda: daemon.hang_schedd(9.0))
     assert daemon.run_to_end() == 0
-    assert daemon.world.now == pytest.approx(loop.AD_CHECK_S, abs=0.1)
+    assert daemon.world.now == pytest.approx(15.0, abs=0.1)
     assert isinstance(daemon.asked[-1][1], ask.EditOwnAd)
 
 

@@ -10,7 +10,7 @@ from condor_pydagman.adapters.joblog import IncompleteEvent
 from condor_pydagman.daemon import nodes_log as nodes_log_writer
 from condor_pydagman.daemon.nodes_log import MAX_APPEND_TRIES, NodesLogWriter
 from condor_pydagman.engine.actions import AppendPreSkip
-from condor_pydagman.engine.inputs import AppendFailed, Input
+from condor_pydagman.engine.inputs import AppendFailed, Input, LogRepaired
 from condor_pydagman.errors import FileError
 
 A, B = AppendPreSkip(0, 1), AppendPreSkip(1, 2)
@@ -68,7 +68,7 @@ def test_failed_writes_are_retried_in_order() -> None:
     bench.wait()
     assert bench.log == ["a", "b"]
     assert not bench.writer
-    assert not bench.inputs
+    assert list(bench.inputs) == [LogRepaired()]
     assert bench.said[0].endswith("trying again (free some space)")
 
 

@@ -98,7 +98,7 @@ def test_a_job_that_leaves_the_queue_while_its_node_waits_is_adopted_from_the_hi
     harness.wait(300.0)
     assert harness.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
     harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)], [inputs.EndedJob(6, 0, "B", 0, 0)]))
-    harness.wait(300.0)
+    harness.wait(600.0)
     assert harness.asked(do.QueryQueue) == [do.QueryQueue(history=False)]
     harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
     harness.happens(make.terminated(5, 0))
@@ -209,6 +209,42 @@ def test_the_queue_is_looked_at_again_and_again_unless_told_not_to(every: int) -
     harness = make.harness_of("A", Config(check_queue_interval=every, pending_report_interval=0))
     harness.take("A", 5)
     assert harness.engine.next_deadline() == (1060.0 if every else None)
+
+
+def test_the_queue_is_looked_at_less_and_less_often_while_a_log_is_silent() -> None:
+    harness = make.harness_of("A", Config(pending_report_interval=0))
+    harness.take("A", 5)
+    waits = []
+    for _ in range(5):
+        waits.append(harness.engine.next_deadline() - harness.now)
+        harness.wait(waits[-1])
+        assert harness.asked(do.QueryQueue)
+        harness.tell(QueueListed(harness.queue()))
+    assert waits == [300, 600, 1200, 1800, 1800]
+
+
+def test_a_look_is_put_off_while_events_come() -> None:
+    """One for lost jobs costs the schedd a pass through its queue."""
+    harness = make.harness_of("A; B", Config(pending_report_interval=0))
+    harness.take("A", 5)
+    harness.take("B", 6)
+    begun, asked = harness.now, []
+    while harness.now - begun < 1800:
+        harness.wait(200.0)
+        asked += [harness.now - begun] * len(harness.asked(do.QueryQueue))
+        harness.tell(make.of_job(EventKind.IMAGE_SIZE, 5, 0))
+    assert asked == [1800]
+
+
+def test_after_a_write_that_failed_the_queue_is_looked_at_soon() -> None:
+    """What kept DAGMan from writing may have kept a shadow from writing that a job has ended."""
+    harness = make.harness_of("A")
+    harness.tell(inputs.LogRepaired())
+    assert harness.engine.next_deadline() is None  # there is no job yet
+    harness.take("A", 5)
+    harness.tell(inputs.LogRepaired())
+    harness.wait(CONFIRM_LOST_S)
+    assert harness.asked(do.QueryQueue)
 
 
 def test_a_run_whose_job_is_being_removed_is_not_done_over() -> None:
