@@ -26,7 +26,7 @@ from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, USER_NOTES, 
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
 from condor_pydagman.adapters.ownership import Ownership, first_proc
-from condor_pydagman.adapters.schedd_requests import LostReply
+from condor_pydagman.adapters.schedd_requests import LostReply, QueueFull
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.own_ad import (
@@ -218,7 +218,7 @@ class ScheddAdapter:
                 result = descriptions.submit(self._connect(), description, text)
             except BINDINGS as error:
                 self._schedd = None
-                raise _submit_error(error) from None
+                raise _submit_error(error, description) from None
         late = descriptions.materializes_late(description)
         return int(result.cluster()), 0 if late else int(result.num_procs())
 
@@ -489,12 +489,12 @@ def _issue_credentials(description: Any) -> None:
         )
 
 
-def _submit_error(error: Exception) -> PoolError:
+def _submit_error(error: Exception, description: Any = None) -> PoolError:
     """The PoolError for a failed submission; LostReply if the text is unknown."""
     reason = reason_of(error)
     no_proc = _NO_NEXT_PROC.match(reason)
     if no_proc and no_proc[1] in _SCHEDD_LIMITS:
-        return _over_limit(reason, _SCHEDD_LIMITS[no_proc[1]])
+        return _over_limit(reason, _SCHEDD_LIMITS[no_proc[1]], description)
     text = reason.lower()
     if any(phrase in text for phrase in _NOT_SENT):
         return PoolError(reason, transient=True)
@@ -504,10 +504,15 @@ def _submit_error(error: Exception) -> PoolError:
     return LostReply(reason)
 
 
-def _over_limit(reason: str, knob: str) -> PoolError:
+def _over_limit(reason: str, knob: str, description: Any) -> PoolError:
     """Other jobs may leave the queue, but a submission has as many jobs the next time."""
-    transient = knob != "MAX_JOBS_PER_SUBMISSION"
-    return PoolError(f"{reason}: more jobs than the schedd's {knob} allows", transient=transient)
+    reason = f"{reason}: more jobs than the schedd's {knob} allows"
+    if knob == "MAX_JOBS_PER_SUBMISSION":
+        return PoolError(reason, transient=False)
+    limit = lookup(knob) or ""
+    if limit.isdigit() and descriptions.procs_of(description) > int(limit):
+        return PoolError(f"{reason} ({limit}), whatever else is in the queue", transient=False)
+    return QueueFull(reason)
 
 
 def _node_directory(directory: str) -> AbstractContextManager[None]:

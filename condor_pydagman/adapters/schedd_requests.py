@@ -31,6 +31,13 @@ class LostReply(PoolError):
         super().__init__(reason, transient=True)
 
 
+class QueueFull(PoolError):
+    """The queue has as many jobs as a knob of the schedd allows: others must leave it first."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, transient=True)
+
+
 class Checks(NamedTuple):
     """How a submit description is checked before it is submitted."""
 
@@ -226,11 +233,14 @@ def _kind(error: PoolError) -> str:
         return "lost"
     if isinstance(error, Unreadable):
         return "unreadable"
+    if isinstance(error, QueueFull):
+        return "full"
     return "transient" if error.transient else "permanent"
 
 
 _ERRORS: dict[str, Callable[[str], PoolError]] = {
     "lost": LostReply,
+    "full": QueueFull,
     "unreadable": lambda _: Unreadable(),
     "transient": lambda reason: PoolError(reason, transient=True),
     "permanent": lambda reason: PoolError(reason, transient=False),

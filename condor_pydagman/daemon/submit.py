@@ -18,6 +18,7 @@ from condor_pydagman.adapters.schedd_requests import (
     Checks,
     FirstCommonInput,
     LostReply,
+    QueueFull,
     Submit,
     SubmitResult,
 )
@@ -169,7 +170,8 @@ class Submitter:
         if isinstance(error, LostReply):
             return self.failed(node, error.reason, permanent=False, unknown=True)
         if error.transient:
-            return self.failed(node, error.reason, permanent=False)
+            full = isinstance(error, QueueFull)
+            return self.failed(node, error.reason, permanent=False, full=full)
         directory = self.run.dag.directories.get(node, "")
         reason = _explained(error, text, self.text_of(node), directory)
         permanent = reason == MULTIPLE_PROCS or self._is_permanent()
@@ -255,7 +257,7 @@ class Submitter:
             self._next_flush_at = now + FLUSH_INTERVAL_S
 
     def failed(
-        self, node: int, reason: str, *, permanent: bool, unknown: bool = False
+        self, node: int, reason: str, *, permanent: bool, unknown: bool = False, full: bool = False
     ) -> inputs.SubmitFailed:
         """The input that tells of a failed submission, with the place of the node's submit file."""
         dag = self.run.dag
@@ -264,7 +266,7 @@ class Submitter:
             what = "submit description" if name in dag.descriptions else f"submit file {name}"
             reason += f" ({what}, named at {place})"
         stamp = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(self.run.clock.time()))
-        return inputs.SubmitFailed(node, reason, permanent, unknown, stamp)
+        return inputs.SubmitFailed(node, reason, permanent, unknown, stamp, full)
 
     def template_of(self, node: int) -> job_description.Template:
         """The node's submit description, from memory if its file has not changed."""

@@ -79,8 +79,9 @@ class NotTogether(NamedTuple):
 class SubmitFailed(NamedTuple):
     """The node's jobs were not submitted: for good, or perhaps only for now.
 
-    `unknown` says that the schedd may have taken them all the same (the reply was lost); `stamp` is
-    when, as `MM/DD/YY HH:MM:SS`, for messages.
+    `unknown` says that the schedd may have taken them all the same (the reply was lost); `full`,
+    that other jobs must leave its queue first; `stamp` is when, as `MM/DD/YY HH:MM:SS`, for
+    messages.
     """
 
     node: int
@@ -88,6 +89,7 @@ class SubmitFailed(NamedTuple):
     permanent: bool
     unknown: bool = False
     stamp: str = ""
+    full: bool = False
 
 
 class JobSubmitted(NamedTuple):

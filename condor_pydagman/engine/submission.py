@@ -34,6 +34,7 @@ def on_submitted(run: RunState, reply: Submitted) -> None:
     """The schedd took the node's jobs."""
     node, cluster = reply.node, reply.cluster
     _answered(run, node)
+    _has_room(run)
     run.pace.submitted(run.now, run.limits)
     run.submission.in_a_row += 1
     run.say(f"\tassigned HTCondor ID ({cluster}.{reply.proc or 0}.0)")
@@ -84,6 +85,9 @@ def on_submit_failed(run: RunState, reply: SubmitFailed) -> None:
     if run.nodes.states[node] != State.SUBMITTING:
         return  # the log was quicker and knows better
     run.jobstate_lines.forget_time(node)
+    if reply.full:
+        _wait_for_room(run, node, reply.reason)
+        return
     run.jobstate(node, "SUBMIT_FAILURE")
     run.say(
         f"ERROR: submit attempt failed\nEvent: ULOG_SUBMIT_FAILURE for HTCondor Node"
@@ -100,6 +104,24 @@ def on_submit_failed(run: RunState, reply: SubmitFailed) -> None:
         run.query.plan(run.now + run.pace.failed(run.now))
     else:
         submit_again(run, node, reply.reason)
+
+
+def _wait_for_room(run: RunState, node: int, reason: str) -> None:
+    """The schedd's queue is full, by no fault of the node's, which waits as for -MaxJobs."""
+    if not run.submission.is_full:
+        run.say(f"The queue of the schedd is full, nodes wait for room: {reason}", 0)
+    run.submission.is_full = False  # it makes no room that this node has no jobs
+    lifecycle.leave_queue(run, node)
+    lifecycle.make_ready(run, node, first=True)
+    run.submission.is_full = True
+    run.pace.failed(run.now)
+
+
+def _has_room(run: RunState) -> None:
+    """The schedd's queue took what it had no room for before."""
+    if run.submission.is_full:
+        run.say("The queue of the schedd has room again")
+    run.submission.is_full = False
 
 
 def on_common_input(run: RunState, found: CommonInput) -> None:
@@ -247,7 +269,7 @@ def throttled(run: RunState) -> str:
         if why:
             return why
     if run.pace.blocked_until(run.now, run.limits, in_flight) > run.now:
-        return "pace"
+        return "full" if run.submission.is_full else "pace"
     if run.limits.jobs and run.nodes_in_queue() >= run.limits.jobs:
         return "jobs"
     if run.limits.idle and run.job_table.idle + in_flight >= run.limits.idle:

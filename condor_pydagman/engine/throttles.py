@@ -194,6 +194,11 @@ class SubmitPace:
             self._count = 0
         self._count += 1
 
+    def hurry(self, now: float) -> None:
+        """What the last try failed of may be over."""
+        self._backoff_s = 0.0
+        self._blocked_until = min(self._blocked_until, now + FIRST_SUBMIT_BACKOFF_S)
+
     def failed(self, now: float) -> float:
         """A submit failed; returns the seconds to wait before the next try.
 

@@ -159,6 +159,7 @@ class Follower:
             OutKind.LISTED_NODE: self._listed_node,
             OutKind.LISTED_ERROR: self._listed_error,
             OutKind.LIST_END: self._list_end,
+            OutKind.QUEUE_FULL: self._queue_full,
             OutKind.NO_SITE_YET: self._of_feature,
             OutKind.STEERED: self._of_feature,
             OutKind.HALT: self._halt,
@@ -300,7 +301,7 @@ class Follower:
         self.run.ended, self.run.exit_code = 0.0, None
         self.run.errors.clear()
         self.run.knob_places = {}
-        self.run.rescued_from, self.run.rescue_read = 0, ""
+        self.run.rescued_from, self.run.rescue_read, self.run.queue_full = 0, "", ""
         self.run.begun = self.run.begun or line.time
         # The stock program may go on with a DAG of ours.
         self._is_ours = any(one.record for one in self._coming if one.time >= line.time)
@@ -553,6 +554,9 @@ class Follower:
 
     def _abort(self, line: OutLine) -> None:
         self.run.abort(line.time, line.text)
+
+    def _queue_full(self, line: OutLine) -> None:
+        self.run.queue_full = line.text
 
     def _removed(self, line: OutLine) -> None:
         self.run.remove(line.time)

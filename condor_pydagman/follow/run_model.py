@@ -388,6 +388,7 @@ class Run:
         dag_status: number of the DAG's state (`vocabulary.DagStatus`) as last written, None if not.
         halts: when it was halted.
         limits: throttles in force by their names in the job ad, 0 for none.
+        queue_full: why the schedd takes no more jobs, '' if it does.
         rescued_from: number of the rescue file that it began with, 0 if none.
         rescue_read: name of the rescue or save file that it began with, '' if none.
         rescue_written: name of the rescue file that it wrote, '' if none.
@@ -433,6 +434,7 @@ class Run:
         self.knob_places: dict[str, tuple[int, str]] = {}
         self.rescued_from = 0
         self.rescue_read = self.rescue_written = self.aborted = self.cancelled_by = ""
+        self.queue_full = ""
         self.removed_at = self.aborted_at = 0.0
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}

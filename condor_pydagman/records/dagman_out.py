@@ -40,6 +40,7 @@ class OutKind(Enum):
     RETRY = "retry"  # number: of the retry
     JOB_FAILURE = "job_failure"  # text: how
     SUBMIT_FAILURE = "submit_failure"  # text: why
+    QUEUE_FULL = "queue_full"  # text: why the schedd takes no job; '' when it does again
     NO_SITE_YET = "no_site_yet"  # node: names of groups that wait for a site; text: why
     HALT = "halt"  # text: PAUSED, or more about it
     HALT_REASON = "halt_reason"  # text: what was said when it was halted
@@ -65,7 +66,7 @@ class OutKind(Enum):
 # Kinds on which no ids of events rest: those that people hold are from before these were read.
 UNCOUNTED = frozenset((
     *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR, OutKind.ASKED),
-    *(OutKind.RESUME_REASON, OutKind.STEERED, OutKind.KNOB_PLACE),
+    *(OutKind.RESUME_REASON, OutKind.STEERED, OutKind.KNOB_PLACE, OutKind.QUEUE_FULL),
     *(OutKind.FAILED_LIST, OutKind.LISTED_NODE, OutKind.LISTED_ERROR, OutKind.LIST_END),
 ))  # fmt: skip
 
@@ -149,6 +150,11 @@ _FORMS = (
         OutKind.PLACE,
         r"Node \S+ is (?:skipped|not needed)(?:, since|:)"
         r" (?:RUN_IF .*|ENOUGH .*|all its parents .*)",
+    ),
+    (
+        "The queue of",
+        OutKind.QUEUE_FULL,
+        r"The queue of the schedd (?:has room again|is full, nodes wait for room: (?P<text>.+))",
     ),
     (
         "No site",

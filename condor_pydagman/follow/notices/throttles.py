@@ -34,6 +34,8 @@ def throttle_notices(known: Known) -> Iterator[Notice]:
     for throttle, counted in of_all:
         if counted.waiting.number:
             yield from _full(throttle, counted, known)
+    if known.run.queue_full and load.nodes.waiting.number:
+        yield _full_queue(load.nodes, known)
     limits = known.dag.category_limits if known.dag is not None else {}
     for category, limit in limits.items():
         counted = load.categories.get(category, Throttled())
@@ -59,6 +61,14 @@ def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Noti
         command = f"condor_qedit {known.cluster} {throttle.attribute} N"
         advice = f"To change the limit now: {command}"
     yield _notice(sentence, counted, evidence)._replace(advice=(advice,), command=command)
+
+
+def _full_queue(counted: Throttled, known: Known) -> Notice:
+    sentence = f"The schedd's queue is full; {_wait(counted.waiting)}"
+    notice = _notice(sentence, counted, Evidence(known.out, message(known.run.queue_full)))
+    command = "condor_q -allusers -totals"
+    advice = f"DAGMan tries again when jobs have left it. To see how many there are: {command}"
+    return notice._replace(advice=(advice,), command=command)
 
 
 def _full_category(category: str, limit: int, counted: Throttled, known: Known) -> Notice:

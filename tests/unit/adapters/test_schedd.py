@@ -14,7 +14,7 @@ from condor_pydagman.adapters import descriptions, job_history, schedd
 from condor_pydagman.adapters.job_history import Patience
 from condor_pydagman.adapters.ownership import Identity, Owners
 from condor_pydagman.adapters.schedd import ScheddAdapter
-from condor_pydagman.adapters.schedd_requests import LostReply
+from condor_pydagman.adapters.schedd_requests import LostReply, QueueFull
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.own_ad import begun_anew
@@ -101,10 +101,23 @@ def test_what_the_schedd_itself_refuses_is_refused_for_good(text: str) -> None:
 )
 def test_more_jobs_than_the_schedd_takes(number: int, knob: str, transient: bool) -> None:
     text = f"expected next ProcId to be 2, but Schedd says {number}"
-    error = schedd._submit_error(RuntimeError(text))
+    description = htcondor2.Submit("executable = x\nqueue 3\n")
+    error = schedd._submit_error(RuntimeError(text), description)
     assert error.transient == transient
     assert not isinstance(error, LostReply)
     assert error.reason == f"{text}: more jobs than the schedd's {knob} allows"
+    assert isinstance(error, QueueFull) == transient
+
+
+def test_a_node_that_has_alone_more_jobs_than_the_queue_can_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(schedd, "lookup", {"MAX_JOBS_PER_OWNER": "3"}.get)
+    refused = RuntimeError("expected next ProcId to be 1, but Schedd says -3")
+    for jobs, waits in ((3, True), (4, False)):
+        error = schedd._submit_error(refused, htcondor2.Submit(f"executable = x\nqueue {jobs}\n"))
+        assert isinstance(error, QueueFull) == error.transient == waits
+    assert "MAX_JOBS_PER_OWNER allows (3)" in error.reason
 
 
 OURS = "dag_node_name = A\ndagman_log = t.dag.nodes.log\nMy.DAGManJobId = 7\n"

@@ -169,6 +169,31 @@ def test_a_transient_failure_is_tried_again_ever_later_then_given_up() -> None:
     ]
 
 
+def test_a_full_queue_is_no_fault_of_the_node() -> None:
+    """It waits as for -MaxJobs, however long; it is told once, and tried soon when jobs end."""
+    harness = make.harness_of("A B -> C", Config(max_submit_attempts=2))
+    harness.take("A", 5)
+    full = inputs.SubmitFailed(1, "no room", permanent=False, full=True)
+    waits = []
+    for _ in range(9):
+        harness.tell(full)
+        assert harness.state("B").name == "READY"
+        waits.append(harness.engine.next_deadline() - harness.now)
+        harness.wait(waits[-1])
+        assert harness.submits() == ["B"]
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    harness.tell(full)
+    harness.happens(make.terminated(5, 0))
+    assert harness.engine.next_deadline() == harness.now + 1
+    harness.wait(1.0)
+    harness.take("B", 6)
+    assert [line.text for line in harness.ever(do.Say) if "queue of the schedd" in line.text] == [
+        "The queue of the schedd is full, nodes wait for room: no room",
+        "The queue of the schedd has room again",
+    ]
+    assert not harness.engine.run.submission.attempts
+
+
 @pytest.mark.parametrize("first", [False, True])
 def test_a_failed_submit_goes_to_the_front_if_so_configured(first: bool) -> None:
     harness = make.harness_of("A B", Config(retry_submit_first=first))

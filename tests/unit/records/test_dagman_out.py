@@ -60,6 +60,11 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
             (OutKind.SUBMIT_FAILURE, "F", 0, "no file"),
         ),
         (
+            "The queue of the schedd is full, nodes wait for room: why",
+            (OutKind.QUEUE_FULL, "", 0, "why"),
+        ),
+        ("The queue of the schedd has room again", (OutKind.QUEUE_FULL, "", 0, "")),
+        (
             "No site yet for group c: of 1 site, 1 is full (north): wait",
             (OutKind.NO_SITE_YET, "c", 0, "of 1 site, 1 is full (north): wait"),
         ),

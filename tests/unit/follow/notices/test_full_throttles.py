@@ -41,6 +41,14 @@ def test_max_jobs_and_where_it_was_set() -> None:
     assert found.advice == ("To change the limit now: condor_qedit 3 DAGMan_MaxJobs N",)
 
 
+def test_a_full_queue_of_the_schedd() -> None:
+    facts = facts_of(FIVE, {"A": QUEUED})
+    facts.run.queue_full = "more jobs than MAX_JOBS_PER_OWNER allows"
+    (found,) = findings(facts)
+    assert found.sentence.startswith("The schedd's queue is full; 4 nodes (B, C, D and 1 more) are")
+    assert "more jobs than MAX_JOBS_PER_OWNER allows" in texts(found)[0]
+
+
 def test_the_job_ad_knows_the_newest_limit() -> None:
     facts = limited(facts_of(FIVE, {"A": QUEUED}, ad={"DAGMan_MaxJobs": 1}), MaxJobs=9)
     assert findings(facts)[0].nodes == ("B", "C", "D", "E")
