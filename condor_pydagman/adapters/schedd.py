@@ -218,7 +218,7 @@ class ScheddAdapter:
                 result = descriptions.submit(self._connect(), description, text)
             except BINDINGS as error:
                 self._schedd = None
-                raise _submit_error(error, description) from None
+                raise _submit_error(error, description, self.cluster) from None
         late = descriptions.materializes_late(description)
         return int(result.cluster()), 0 if late else int(result.num_procs())
 
@@ -489,12 +489,12 @@ def _issue_credentials(description: Any) -> None:
         )
 
 
-def _submit_error(error: Exception, description: Any = None) -> PoolError:
+def _submit_error(error: Exception, description: Any = None, dagman: int = 0) -> PoolError:
     """The PoolError for a failed submission; LostReply if the text is unknown."""
     reason = reason_of(error)
     no_proc = _NO_NEXT_PROC.match(reason)
     if no_proc and no_proc[1] in _SCHEDD_LIMITS:
-        return _over_limit(reason, _SCHEDD_LIMITS[no_proc[1]], description)
+        return _over_limit(reason, _SCHEDD_LIMITS[no_proc[1]], description, dagman)
     text = reason.lower()
     if any(phrase in text for phrase in _NOT_SENT):
         return PoolError(reason, transient=True)
@@ -504,13 +504,14 @@ def _submit_error(error: Exception, description: Any = None) -> PoolError:
     return LostReply(reason)
 
 
-def _over_limit(reason: str, knob: str, description: Any) -> PoolError:
-    """Other jobs may leave the queue, but a submission has as many jobs the next time."""
+def _over_limit(reason: str, knob: str, description: Any, dagman: int) -> PoolError:
+    """Other jobs may leave the queue, but a submission has as many jobs the next time, and job
+    `dagman`, if there is one, stays."""
     reason = f"{reason}: more jobs than the schedd's {knob} allows"
     if knob == "MAX_JOBS_PER_SUBMISSION":
         return PoolError(reason, transient=False)
     limit = lookup(knob) or ""
-    if limit.isdigit() and descriptions.procs_of(description) > int(limit):
+    if limit.isdigit() and descriptions.procs_of(description) + bool(dagman) > int(limit):
         return PoolError(f"{reason} ({limit}), whatever else is in the queue", transient=False)
     return QueueFull(reason)
 

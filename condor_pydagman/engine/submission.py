@@ -113,7 +113,7 @@ def _wait_for_room(run: RunState, node: int, reason: str) -> None:
     run.submission.is_full = False  # it makes no room that this node has no jobs
     lifecycle.leave_queue(run, node)
     lifecycle.make_ready(run, node, first=True)
-    run.submission.is_full = True
+    run.submission.is_full, run.submission.in_a_row = True, 0
     run.pace.failed(run.now)
 
 

@@ -114,8 +114,9 @@ def test_a_node_that_has_alone_more_jobs_than_the_queue_can_have(
 ) -> None:
     monkeypatch.setattr(schedd, "lookup", {"MAX_JOBS_PER_OWNER": "3"}.get)
     refused = RuntimeError("expected next ProcId to be 1, but Schedd says -3")
-    for jobs, waits in ((3, True), (4, False)):
-        error = schedd._submit_error(refused, htcondor2.Submit(f"executable = x\nqueue {jobs}\n"))
+    for jobs, dagman, waits in ((3, 0, True), (4, 0, False), (2, 7, True), (3, 7, False)):
+        description = htcondor2.Submit(f"executable = x\nqueue {jobs}\n")
+        error = schedd._submit_error(refused, description, dagman)
         assert isinstance(error, QueueFull) == error.transient == waits
     assert "MAX_JOBS_PER_OWNER allows (3)" in error.reason
 
