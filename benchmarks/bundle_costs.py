@@ -41,7 +41,7 @@ def run(place: Place, directory: Path, nodes: int) -> Took:
     Raises:
         Failed: a node has not ended.
     """
-    schedd = _schedd(place)
+    schedd = schedd_pid(place)
     before = costs.cpu_seconds(schedd)
     place.submit([directory], OURS, by=OURS)
     family = costs.Family(place.dagman_pid(directory))
@@ -74,7 +74,7 @@ def _watch(directory: Path, family: costs.Family) -> list[events.Event]:
     raise Failed(f"the DAG has not ended after {TIMEOUT_S:.0f} s; {log_tail(directory)}")
 
 
-def _schedd(place: Place) -> int:
+def schedd_pid(place: Place) -> int:
     """The process id of the pool's schedd; what it forks has other parents."""
     master = place.pool.master()
     stats = {pid: processes.stat_of(pid) for pid in processes.family(master)}

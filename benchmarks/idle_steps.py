@@ -24,7 +24,7 @@ def many_idle(place: Place, subject: str, sizes: Sizes) -> Numbers:
 
 def many_run(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Seconds until many DAGMans have run a DAG of five nodes each."""
-    directories = _directories(place, f"many-{subject}", dags.fan(3), sizes.dagmans)
+    directories = directories_of(place, f"many-{subject}", dags.fan(3), sizes.dagmans)
     place.submit(directories, subject)
     ends = [place.wait_end(directory, START_TIMEOUT_S) for directory in directories]
     begin = min(found[0].time for found in ends)
@@ -32,7 +32,7 @@ def many_run(place: Place, subject: str, sizes: Sizes) -> Numbers:
 
 
 def _idling(place: Place, subject: str, sizes: Sizes, count: int, name: str) -> Numbers:
-    directories = _directories(place, f"idle-{subject}", dags.sleeper(), count)
+    directories = directories_of(place, f"idle-{subject}", dags.sleeper(), count)
     before = costs.available()
     try:
         place.submit(directories, subject)
@@ -60,7 +60,8 @@ def _spent(pids: list[int]) -> tuple[float, float]:
     return sum(map(costs.cpu_seconds, pids)), float(sum(map(costs.wake_ups, pids)))
 
 
-def _directories(place: Place, name: str, workload: dags.Workload, count: int) -> list[Path]:
+def directories_of(place: Place, name: str, workload: dags.Workload, count: int) -> list[Path]:
+    """New directories with a DAG each."""
     place_of_all = place.new_directory(name)
     made = []
     for number in range(count):

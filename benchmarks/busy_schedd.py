@@ -1,0 +1,92 @@
+"""What waiting DAGs cost the schedd, beside a queue of other jobs: ours and stock's.
+
+    .venv/bin/python -m benchmarks.busy_schedd [--dags N] [--jobs N] [--seconds S]
+
+A pool of its own is started.  Each DAG has one node, whose job sleeps; the other jobs are on hold.
+The CPU time is that of the schedd, with what it forks to answer queries, in a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import htcondor2
+
+from benchmarks import costs, dags, events
+from benchmarks.bundle_costs import schedd_pid
+from benchmarks.idle_steps import START_TIMEOUT_S, directories_of
+from benchmarks.place import Place
+from benchmarks.subjects import OURS, STOCK
+
+SETTLE_S = 45.0  # after the start of the DAGs
+AT_ONCE = 1000  # jobs of one submission
+
+
+def main() -> None:
+    """Print a table, as docs/performance.md has it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--dags", type=int, default=40)
+    parser.add_argument("--jobs", type=int, default=3000)
+    parser.add_argument("--seconds", type=float, default=620.0, help="two looks at the job ad")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
+        Path(directory).chmod(0o755)
+        place = Place(Path(directory))
+        place.start()
+        try:
+            _fill(place, arguments.jobs)
+            print("| what | CPU of the schedd in a second |\n|---|---:|")
+            print(f"| no DAG | {_spent(place, arguments.seconds / 4)} |", flush=True)
+            for subject in (STOCK, OURS):
+                used = _beside(place, subject, arguments.dags, arguments.seconds)
+                print(f"| {arguments.dags} DAGs of {subject} | {used} |", flush=True)
+        finally:
+            place.stop()
+
+
+def _fill(place: Place, jobs: int) -> None:
+    """Put jobs into the queue that stay there."""
+    os.environ.update(place.environment())
+    htcondor2.reload_config()
+    held = htcondor2.Submit("executable = /bin/true\nhold = true\n")
+    for _ in range(0, jobs, AT_ONCE):
+        htcondor2.Schedd().submit(held, count=AT_ONCE)
+
+
+def _beside(place: Place, subject: str, count: int, seconds: float) -> str:
+    directories = directories_of(place, f"busy-{subject}", dags.sleeper(), count)
+    clusters = []
+    try:
+        place.submit(directories, subject)
+        for directory in directories:
+            log = directory / f"{dags.NAME}.nodes.log"
+            place.wait_events(log, events.EXECUTE, 1, START_TIMEOUT_S)
+            clusters.append(events.read(directory / f"{dags.NAME}.dagman.log")[0].cluster)
+        time.sleep(SETTLE_S)
+        return _spent(place, seconds)
+    finally:
+        which = " || ".join(f"ClusterId == {cluster}" for cluster in clusters) or "false"
+        htcondor2.Schedd().act(htcondor2.JobAction.Remove, which)
+        time.sleep(SETTLE_S)
+
+
+def _spent(place: Place, seconds: float) -> str:
+    schedd = schedd_pid(place)
+    before = costs.cpu_seconds(schedd) + _of_children(schedd)
+    time.sleep(seconds)
+    used = costs.cpu_seconds(schedd) + _of_children(schedd) - before
+    return f"{1000 * used / seconds:.2f} ms"
+
+
+def _of_children(pid: int) -> float:
+    """CPU seconds of children that have ended, in ticks."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()
