@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import FAIL, Transfer
@@ -23,6 +23,7 @@ from condor_pydagman.placement.endpoints.local_files import (
     LocalWriter,
 )
 from condor_pydagman.placement.object_store import store_of
+from condor_pydagman.placement.shown_late import what_stays_wrong
 from condor_pydagman.placement.way import Progress, Surroundings
 
 _NAME_BYTES = 255  # of one name in most file systems
@@ -207,7 +208,7 @@ class StreamCopy:
         except BaseException as error:
             writer.abort()
             if isinstance(error, Fault) and error.kind is FaultKind.MISMATCH:
-                self._writes.remove(temporary)
+                self._discard(temporary)
             raise
         self._put_in_place(writer, temporary, size, digest)
         return size
@@ -251,31 +252,45 @@ class StreamCopy:
 
     def _check_what_is_there(self, temporary: Url, size: int, digest: Digest | None) -> None:
         """Compare what the service says of a file that it has taken."""
+        self._refuse(lambda: self._what_is_wrong(temporary, size, digest), temporary)
+
+    def _what_is_wrong(self, temporary: Url, size: int, digest: Digest | None) -> str:
         destination = self._transfer.destination
         try:
             found = self._writes.look(temporary)
         except Fault as fault:
             if fault.kind is FaultKind.DENIED:
-                return  # who may write there may not be allowed to look
+                return ""  # who may write there may not be allowed to look
             raise
         if found is None or found.size not in (None, size):
             there = "nothing" if found is None else f"{found.size} bytes"
-            self._writes.remove(temporary)
-            raise Fault(FaultKind.MISMATCH, f"{destination} has {there}, {size} were written")
+            return f"{destination} has {there}, {size} were written"
         known = known_checksum(self._writes, temporary, found, digest.algorithm) if digest else ""
-        if digest is not None and known and not same_digits(known, digest.hash.hexdigest()):
-            self._writes.remove(temporary)
-            raise Fault(
-                FaultKind.MISMATCH,
-                f"{destination} has the {digest.algorithm} {known}, {digest.hash.hexdigest()} was"
-                " written",
-            )
+        if digest is None or not known or same_digits(known, digest.hash.hexdigest()):
+            return ""
+        written = digest.hash.hexdigest()
+        return f"{destination} has the {digest.algorithm} {known}, {written} was written"
+
+    def _refuse(self, wrong: Callable[[], str], made: Url | None = None) -> None:
+        """Raise a `Fault` if something is wrong, and stays so; what was made is removed."""
+        destination = self._transfer.destination
+        reason = what_stays_wrong(wrong, destination, self._surroundings, self._progress)
+        if not reason:
+            return
+        if made is not None:
+            self._discard(made)
+        raise Fault(FaultKind.MISMATCH, reason)
+
+    def _discard(self, made: Url) -> None:
+        """Remove what is wrong; a service that does not let us must not hide what was wrong."""
+        with contextlib.suppress(Fault):
+            self._writes.remove(made)
 
     def _rename(self, temporary: Url, destination: Url, size: int | None) -> None:
         if not (self._transfer.if_exists == FAIL and destination.is_local):
             self._writes.rename(temporary, destination)
-            if hasattr(self._writes, "check_moved"):
-                self._writes.check_moved(destination, size)
+            if (wrong := getattr(self._writes, "wrong_after_move", None)) is not None:
+                self._refuse(lambda: str(wrong(destination, size)))
         elif not _named_if_free(temporary.path, destination.path, self._progress):
             raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
         if destination.is_local and self._surroundings.settings.synchronize:
@@ -365,15 +380,18 @@ class StreamCopy:
             if source.server == destination.server or fault.kind is not FaultKind.REFUSED:
                 raise
             return None  # it copies only within a bucket
-        made = self._writes.look(target)
-        if made is None or (found.size is not None and made.size not in (None, found.size)):
-            self._writes.remove(target)
-            raise Fault(FaultKind.MISMATCH, f"the service made no whole copy of {source}")
+        self._refuse(lambda: self._why_no_copy(target, found.size), target)
         if target != destination:
             self._rename(target, destination, found.size)
         self.by_service = True
         self._progress.add(found.size or 0)
         return found.size or 0
+
+    def _why_no_copy(self, target: Url, size: int | None) -> str:
+        made = self._writes.look(target)
+        if made is not None and (size is None or made.size in (None, size)):
+            return ""
+        return f"the service made no whole copy of {self._transfer.source}"
 
     def _is_one_service(self) -> bool:
         """Whether both ends are at one server, or in buckets of one store."""

@@ -19,7 +19,7 @@ import pytest
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement import stream_copy
+from condor_pydagman.placement import shown_late, stream_copy
 from condor_pydagman.placement.direct_way import DirectWay
 from condor_pydagman.placement.endpoints import endpoint, http_files, libcurl, proxies
 from condor_pydagman.placement.endpoints.endpoint import whole_number
@@ -492,20 +492,53 @@ def test_who_may_not_look_at_a_directory_may_write_to_it(
     assert server.files == {"/d/b": DATA}
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server shows is taken as it is."""
+    monkeypatch.setattr(shown_late, "LATE_S", 0.0)
+
+
+@pytest.mark.parametrize("removal", [0, 403], ids=["removed", "its removal is refused"])
+@pytest.mark.usefixtures("impatient")
 def test_what_a_server_keeps_of_an_upload_is_compared(
-    move: Moves, server: FaultyServer, tmp_path: Path
+    move: Moves, server: FaultyServer, tmp_path: Path, removal: int
 ) -> None:
     (tmp_path / "a").write_bytes(DATA)
     server.is_dav = False
-    server.fail("/b", Wrong(), Wrong(length=len(DATA) - 1))
-    with pytest.raises(Fault) as error:
+    server.fail("/b", Wrong(), Wrong(length=len(DATA) - 1), Wrong(status=removal))
+    with pytest.raises(Fault, match="has 299999 bytes, 300000 were written") as error:
         move(tmp_path / "a", server.url("/b"))
     assert error.value.kind is FaultKind.MISMATCH
-    assert server.files == {}
+    assert list(server.files) == ["/b"] * bool(removal)
+
+
+@pytest.mark.parametrize("seen", [Wrong(length=5), Wrong(status=404)], ids=["older", "nothing"])
+@pytest.mark.parametrize("is_dav", [False, True], ids=["put", "put and moved"])
+def test_an_upload_that_its_server_shows_late(
+    move: Moves,
+    server: FaultyServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seen: Wrong,
+    *,
+    is_dav: bool,
+) -> None:
+    monkeypatch.setattr(shown_late, "FIRST_PAUSE_S", 0.01)
+    (tmp_path / "a").write_bytes(DATA)
+    server.is_dav = is_dav
+    said: list[str] = []
+    move.around = move.around._replace(say=said.append)
+    server.fail("/b", *[Wrong()] * (not is_dav), *[seen] * 3)
+    move(tmp_path / "a", server.url("/b"))
+    assert server.files == {"/b": DATA}
+    assert [method for method, _, _ in server.requests].count("PUT") == 1
+    assert said[0] == f"waits for {server.place} to show all of {server.url('/b')}"
+    assert said[1].startswith("has waited")
 
 
 @pytest.mark.parametrize("before", [None, b"other"], ids=["nothing there", "another file there"])
 @pytest.mark.parametrize("scheme", ["http", "dav"])
+@pytest.mark.usefixtures("impatient")
 def test_a_server_that_only_says_that_it_has_moved_a_file(
     move: Moves, server: FaultyServer, tmp_path: Path, scheme: str, before: bytes | None
 ) -> None:
@@ -582,6 +615,7 @@ def early(said: bytes, reads: bool) -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_servers_are_asked_for_checksums(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
     """After an upload, and before one is skipped."""
     (tmp_path / "a").write_bytes(DATA)

@@ -222,7 +222,10 @@ class _Handler(BaseHTTPRequestHandler):
         return data if len(data) == length else None
 
     def do_DELETE(self) -> None:
-        path, _ = self._begin()
+        path, wrong = self._begin()
+        if wrong.status:
+            self._answer(wrong.status)
+            return
         self._answer(204 if self.server.files.pop(path, None) is not None else 404)
 
     def do_OPTIONS(self) -> None:

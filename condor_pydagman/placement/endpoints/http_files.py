@@ -235,22 +235,21 @@ class HttpFiles(Closing):
             raise Fault(FaultKind.SERVER, f"{url.server} has lost {url}")
         _check(answer, "MOVE", url)
 
-    def check_moved(self, to: Url, size: int | None) -> None:
-        """Look at what was renamed: some servers say that they have moved what they have not.
+    def wrong_after_move(self, to: Url, size: int | None) -> str:
+        """What is wrong with a file after it was renamed; '' if nothing, or nobody may know.
 
-        Raises:
-            Fault: it is not there, or has another size.
+        Some servers say that they have moved what they have not.
         """
         try:
             found = self.look(to)
         except Fault as fault:
             if fault.kind is FaultKind.DENIED:
-                return  # who may write there may not be allowed to look
+                return ""  # who may write there may not be allowed to look
             raise
-        if found is None or (None not in (size, found.size) and size != found.size):
-            there = "is not there" if found is None else f"has {found.size} bytes"
-            reason = f"{to.server} says that it has moved a file to {to}, which {there}"
-            raise Fault(FaultKind.MISMATCH, reason)
+        if found is not None and (None in (size, found.size) or size == found.size):
+            return ""
+        there = "is not there" if found is None else f"has {found.size} bytes"
+        return f"{to.server} says that it has moved a file to {to}, which {there}"
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
