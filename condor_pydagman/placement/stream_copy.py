@@ -107,9 +107,10 @@ class StreamCopy:
         Raises:
             Fault: it failed; what was moved so far may be continued.
         """
-        size = self._copy_by_service()
-        if size is not None:
-            return size
+        with contextlib.suppress(SendAgain):  # then the service can't
+            size = self._copy_by_service()
+            if size is not None:
+                return size
         while True:
             try:
                 return self._attempt()
@@ -254,15 +255,10 @@ class StreamCopy:
         """Compare what the service says of a file that it has taken."""
         self._refuse(lambda: self._what_is_wrong(temporary, size, digest), temporary)
 
-    def _what_is_wrong(self, temporary: Url, size: int, digest: Digest | None) -> str:
+    def _what_is_wrong(self, temporary: Url, size: int | None, digest: Digest | None = None) -> str:
         destination = self._transfer.destination
-        try:
-            found = self._writes.look(temporary)
-        except Fault as fault:
-            if fault.kind is FaultKind.DENIED:
-                return ""  # who may write there may not be allowed to look
-            raise
-        if found is None or found.size not in (None, size):
+        found = self._writes.look(temporary)
+        if found is None or (None not in (size, found.size) and found.size != size):
             there = "nothing" if found is None else f"{found.size} bytes"
             return f"{destination} has {there}, {size} were written"
         known = known_checksum(self._writes, temporary, found, digest.algorithm) if digest else ""
@@ -380,18 +376,12 @@ class StreamCopy:
             if source.server == destination.server or fault.kind is not FaultKind.REFUSED:
                 raise
             return None  # it copies only within a bucket
-        self._refuse(lambda: self._why_no_copy(target, found.size), target)
+        self._refuse(lambda: self._what_is_wrong(target, found.size), target)
         if target != destination:
             self._rename(target, destination, found.size)
         self.by_service = True
         self._progress.add(found.size or 0)
         return found.size or 0
-
-    def _why_no_copy(self, target: Url, size: int | None) -> str:
-        made = self._writes.look(target)
-        if made is not None and (size is None or made.size in (None, size)):
-            return ""
-        return f"the service made no whole copy of {self._transfer.source}"
 
     def _is_one_service(self) -> bool:
         """Whether both ends are at one server, or in buckets of one store."""

@@ -19,7 +19,7 @@ import pytest
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement import shown_late, stream_copy
+from condor_pydagman.placement import stream_copy
 from condor_pydagman.placement.direct_way import DirectWay
 from condor_pydagman.placement.endpoints import endpoint, http_files, libcurl, proxies
 from condor_pydagman.placement.endpoints.endpoint import whole_number
@@ -29,37 +29,14 @@ from condor_pydagman.placement.endpoints.http_headers import (
     refuse_encoding,
 )
 from condor_pydagman.placement.endpoints.http_listing import entries_of, links_of
-from condor_pydagman.placement.way import Outcome, Progress, Surroundings
-from tests.placement.helpers import progress, transfer
+from condor_pydagman.placement.way import Surroundings
+from tests.placement.helpers import Moves, progress, transfer
 from tests.servers.faulty_http import FaultyServer, Wrong
 from tests.servers.scripted import scripted
 from tests.waiting import LIMIT_S
 
 DATA = os.urandom(300_000)
 LARGE = os.urandom(1_500_000)  # more than is sent from memory
-
-
-class Moves:
-    """Makes transfers."""
-
-    def __init__(self, around: Surroundings) -> None:
-        self.around = around
-        self.way = DirectWay()
-
-    def __call__(self, source: object, destination: object, **more: Any) -> Outcome:
-        wish = transfer(str(source), str(destination), **more)
-        return self.way.perform(wish, self.around, Progress(threading.Event()))
-
-    def with_environment(self, **variables: str) -> None:
-        self.way.thread_ends()
-        self.around = self.around._replace(environment=variables)
-
-
-@pytest.fixture
-def move(surroundings: Surroundings) -> Iterator[Moves]:
-    moves = Moves(surroundings)
-    yield moves
-    moves.way.thread_ends()
 
 
 def answer(*headers: str, status: str = "200 OK", body: bytes = b"") -> bytes:
@@ -490,86 +467,6 @@ def test_who_may_not_look_at_a_directory_may_write_to_it(
     server.fail("/d/", Wrong(status=403))
     move(tmp_path / "a", server.url("/d/b", "dav"))
     assert server.files == {"/d/b": DATA}
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a server shows is taken as it is."""
-    monkeypatch.setattr(shown_late, "LATE_S", 0.0)
-
-
-@pytest.mark.parametrize("removal", [0, 403], ids=["removed", "its removal is refused"])
-@pytest.mark.usefixtures("impatient")
-def test_what_a_server_keeps_of_an_upload_is_compared(
-    move: Moves, server: FaultyServer, tmp_path: Path, removal: int
-) -> None:
-    (tmp_path / "a").write_bytes(DATA)
-    server.is_dav = False
-    server.fail("/b", Wrong(), Wrong(length=len(DATA) - 1), Wrong(status=removal))
-    with pytest.raises(Fault, match="has 299999 bytes, 300000 were written") as error:
-        move(tmp_path / "a", server.url("/b"))
-    assert error.value.kind is FaultKind.MISMATCH
-    assert list(server.files) == ["/b"] * bool(removal)
-
-
-@pytest.mark.parametrize("seen", [Wrong(length=5), Wrong(status=404)], ids=["older", "nothing"])
-@pytest.mark.parametrize("is_dav", [False, True], ids=["put", "put and moved"])
-def test_an_upload_that_its_server_shows_late(
-    move: Moves,
-    server: FaultyServer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    seen: Wrong,
-    *,
-    is_dav: bool,
-) -> None:
-    monkeypatch.setattr(shown_late, "FIRST_PAUSE_S", 0.01)
-    (tmp_path / "a").write_bytes(DATA)
-    server.is_dav = is_dav
-    said: list[str] = []
-    move.around = move.around._replace(say=said.append)
-    server.fail("/b", *[Wrong()] * (not is_dav), *[seen] * 3)
-    move(tmp_path / "a", server.url("/b"))
-    assert server.files == {"/b": DATA}
-    assert [method for method, _, _ in server.requests].count("PUT") == 1
-    assert said[0] == f"waits for {server.place} to show all of {server.url('/b')}"
-    assert said[1].startswith("has waited")
-
-
-@pytest.mark.parametrize("before", [None, b"other"], ids=["nothing there", "another file there"])
-@pytest.mark.parametrize("scheme", ["http", "dav"])
-@pytest.mark.usefixtures("impatient")
-def test_a_server_that_only_says_that_it_has_moved_a_file(
-    move: Moves, server: FaultyServer, tmp_path: Path, scheme: str, before: bytes | None
-) -> None:
-    (tmp_path / "a").write_bytes(DATA)
-    if before is not None:
-        server.files["/b"] = before
-    temporary: list[str] = []
-
-    class Once(dict[str, list[Wrong]]):
-        def get(self, path: str, default: Any = None) -> Any:
-            if path.endswith(".part") and server.requests[-1][0] == "MOVE" and not temporary:
-                temporary.append(path)
-                return [Wrong(status=201)]
-            return super().get(path, default)
-
-    server._wrong = Once()
-    there = "is not there" if before is None else "has 5 bytes"
-    with pytest.raises(Fault, match=f"has moved a file to .*/b, which {there}") as error:
-        move(tmp_path / "a", server.url("/b", scheme))
-    assert (error.value.kind, error.value.transient) == (FaultKind.MISMATCH, True)
-    move(tmp_path / "a", server.url("/b", scheme))
-    assert server.files["/b"] == DATA
-
-
-def test_who_may_not_look_at_what_was_moved(
-    move: Moves, server: FaultyServer, tmp_path: Path
-) -> None:
-    (tmp_path / "a").write_bytes(DATA)
-    server.fail("/b", Wrong(status=403))
-    move(tmp_path / "a", server.url("/b"))
-    assert server.files["/b"] == DATA
 
 
 @pytest.mark.parametrize("reads", [True, False])

@@ -59,6 +59,8 @@ class FaultyServer(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         self.is_dav = True
+        self.move_status = 0  # that answers MOVE, though OPTIONS names it; 0 if it is done
+        self.cuts_names = False  # whether the name of what is moved or copied ends before a `?`
         self.password = ""
         self.expectation = 0, ""  # status and Location that the next Expect is answered by
         self.people: list[str] = []  # whose certificates were seen
@@ -235,9 +237,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_MOVE(self) -> None:
         path, wrong = self._begin()
+        status = wrong.status or (self.server.move_status if self.command == "MOVE" else 0)
         to = unquote(urlsplit(self.headers["Destination"]).path, errors="surrogateescape")
-        if wrong.status or path not in self.server.files:
-            self._answer(wrong.status or 404)
+        if self.server.cuts_names:
+            to = to.partition("?")[0]
+        if status or path not in self.server.files:
+            self._answer(status or 404)
             return
         data = self.server.files[path]
         if self.command == "MOVE":

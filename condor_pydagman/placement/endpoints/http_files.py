@@ -6,6 +6,7 @@ Writing replaces a whole file; where the server knows MOVE, under a temporary na
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
@@ -55,6 +56,8 @@ _DAV = ("dav", "davs")
 _TLS = ("https", "davs")
 _GOOD = (200, 201, 202, 204, 206, 207)
 _UNKNOWN_METHOD = (405, 501)
+_NO_MOVE = (400, 404, *_UNKNOWN_METHOD)  # if what is to be moved is there
+_ENDS_OF_PATHS = ";?#"  # for servers that decode a URL before they take it apart
 _METHODS: Mapping[str, Mapping[int, Any]] = {"GET": {}, "HEAD": {pycurl.NOBODY: 1}}
 _QUERY_SAFE = "!#$%&'()*+,/:;=?@[]~"  # what is not so is encoded: blanks, ends of lines
 
@@ -108,17 +111,18 @@ class HttpFiles(Closing):
         self._kinds: dict[str, set[str]] = {}  # of addresses that there may be connections to
         self._target = self._root = url._replace(path="/", query="")
         self._of_target = _NO_SERVICE
-        self._moves: bool | None = True if self._is_dav else None
+        self._moves: bool | None = None
         self._reached = "", ""  # host and address of the last answer
         self._kind = ""  # of that address
         self._elsewhere: _Elsewhere | None = None
 
     @property
     def can_rename(self) -> bool:
-        """See `Endpoint`; an http server is asked once whether it knows MOVE."""
+        """See `Endpoint`; a server is asked once whether it knows MOVE."""
         if self._moves is None:
-            answer = self._ask_all("OPTIONS", self._root)
-            self._moves = "MOVE" in answer.headers.get("allow", "").upper()
+            allowed = self._ask_all("OPTIONS", self._root).headers.get("allow", "").upper()
+            # WebDAV may begin further below: then this tells nothing of it, and MOVE is tried.
+            self._moves = "MOVE" in allowed or (self._is_dav and "PUT" not in allowed)
         return self._moves
 
     def look(self, url: Url) -> Entry | None:
@@ -229,23 +233,51 @@ class HttpFiles(Closing):
 
     def rename(self, url: Url, to: Url) -> None:
         """See `Endpoint`."""
-        headers = {"Destination": self._absolute(to), "Overwrite": "T"}
-        answer = self._ask_all("MOVE", url, headers)
+        answer = self._give_name("MOVE", url, to)
+        if answer.status in _NO_MOVE and self._seen(url) is not None:
+            self._moves = False
+            self._surroundings.say(
+                f"{url.server} can't rename: files have their final names at once"
+            )
+            with contextlib.suppress(Fault):
+                self.remove(url)
+            raise SendAgain(f"{url.server} can't rename {url}")
         if answer.status in (404, 410):  # done by a request whose answer was lost, or removed
             raise Fault(FaultKind.SERVER, f"{url.server} has lost {url}")
         _check(answer, "MOVE", url)
 
+    def _give_name(self, method: str, url: Url, to: Url) -> Answer:
+        """Move or copy within the server.
+
+        Raises:
+            Fault: the server has given the file another name, which it would do again.
+        """
+        cut = [to.at(to.path.partition(end)[0]) for end in _ENDS_OF_PATHS if end in to.path]
+        before = [self._seen(one) for one in cut]
+        headers = {"Destination": self._absolute(to), "Overwrite": "T"}
+        answer = self._ask_all(method, url, headers)
+        if cut and answer.status in _GOOD and self._seen(to) is None:
+            for one, old in zip(cut, before):
+                if self._seen(one) not in (None, old):
+                    reason = f"{to.server} made {one} of {to}: give the file a name without ; ? #"
+                    raise Fault(FaultKind.DESTINATION, reason, transient=False)
+        return answer
+
+    def _seen(self, url: Url) -> Entry | None:
+        """What we may see of a file."""
+        try:
+            return self.look(url)
+        except Fault as fault:
+            if fault.kind is FaultKind.DENIED:
+                return None
+            raise
+
     def wrong_after_move(self, to: Url, size: int | None) -> str:
-        """What is wrong with a file after it was renamed; '' if nothing, or nobody may know.
+        """What is wrong with a file after it was renamed; '' if nothing.
 
         Some servers say that they have moved what they have not.
         """
-        try:
-            found = self.look(to)
-        except Fault as fault:
-            if fault.kind is FaultKind.DENIED:
-                return ""  # who may write there may not be allowed to look
-            raise
+        found = self.look(to)
         if found is not None and (None in (size, found.size) or size == found.size):
             return ""
         there = "is not there" if found is None else f"has {found.size} bytes"
@@ -263,8 +295,7 @@ class HttpFiles(Closing):
             return False
         if self._is_dav:
             self._make_directories(to)
-        headers = {"Destination": self._absolute(to), "Overwrite": "T"}
-        answer = self._ask_all("COPY", url, headers)
+        answer = self._give_name("COPY", url, to)
         if answer.status in (*_UNKNOWN_METHOD, 400, 502):
             return False
         _check(answer, "COPY", url)
