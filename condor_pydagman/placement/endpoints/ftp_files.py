@@ -22,6 +22,12 @@ from condor_pydagman.placement.endpoints.endpoint import (
     check_depth,
     whole_number,
 )
+from condor_pydagman.placement.endpoints.ftp_listing import (
+    Facts,
+    entries_of,
+    facts_of_list,
+    facts_of_mlsd,
+)
 from condor_pydagman.placement.endpoints.libcurl import Session, ascii_host, tls_options
 from condor_pydagman.placement.endpoints.proxies import proxy_options
 from condor_pydagman.placement.way import Surroundings
@@ -39,6 +45,7 @@ _KINDS = {
 }
 # Some servers' answer to a path that is not there; to other commands it means what it says.
 _BAD_PARAMETER = 501
+_UNKNOWN_COMMAND = (500, 502)
 _OF_FILE = (426, 450, 451)  # of the answers that may pass, these tell nothing of the server
 # The newer of the two is missing in older releases, and newer ones warn of the older.
 _LENGTH = getattr(pycurl, "CONTENT_LENGTH_DOWNLOAD_T", pycurl.CONTENT_LENGTH_DOWNLOAD)
@@ -61,6 +68,7 @@ class FtpFiles(Closing):
         is_tls = url.scheme == "ftps"
         self._session = Session(surroundings)
         self._server = url.server
+        self._has_mlsd = True  # as far as known
         port = f":{url.port}" * bool(url.port)
         self._root = f"ftp://{ascii_host(url)}{port}/%2F"
         self._options: dict[int, Any] = {
@@ -182,16 +190,22 @@ class FtpFiles(Closing):
             self._session.begin(self._root, self._server, options)
             self._session.finish()
 
-    def _list(self, url: Url, directory: Url) -> Iterator[tuple[str, dict[str, str]]]:
+    def _list(self, url: Url, directory: Url) -> Iterator[tuple[str, Facts]]:
         """Names and facts of what is in a directory."""
+        if self._has_mlsd:
+            try:
+                return entries_of(self._listing(url, directory, "MLSD"), facts_of_mlsd)
+            except Fault:
+                self._has_mlsd = self._session.status not in _UNKNOWN_COMMAND
+                if self._has_mlsd:
+                    raise
+        listing = self._listing(url, directory, "LIST")
+        return entries_of(listing, lambda line: facts_of_list(line, directory))
+
+    def _listing(self, url: Url, directory: Url, command: str) -> bytearray:
         with self.errors(url, of_path=True):
-            self._begin(directory, {pycurl.CUSTOMREQUEST: "MLSD"})
-            listing = self._whole(self._session.blocks())
-        for line in _lines(listing):
-            told, _, name = line.decode("utf-8", "surrogateescape").partition(" ")
-            facts = (fact.partition("=") for fact in told.rstrip(";").split(";"))
-            if name not in (".", ".."):
-                yield name, {key.lower(): value for key, _, value in facts}
+            self._begin(directory, {pycurl.CUSTOMREQUEST: command})
+            return self._whole(self._session.blocks())
 
     def _whole(self, blocks: Iterator[bytes]) -> bytearray:
         """A listing, as the server has sent it: nothing needs less memory.
@@ -292,18 +306,6 @@ class FtpWriter:
     def abort(self) -> None:
         """See `endpoint.Writer`."""
         self._session.end()
-
-
-def _lines(listing: bytearray) -> Iterator[bytes]:
-    """The lines of a listing."""
-    begin = 0
-    while begin < len(listing):
-        end = listing.find(b"\n", begin)
-        end = end if end >= 0 else len(listing)
-        line = bytes(listing[begin:end]).rstrip(b"\r")
-        if line:
-            yield line
-        begin = end + 1
 
 
 def _fault_of_answer(code: int, line: bytes, url: Url, *, is_made: bool) -> Fault:
