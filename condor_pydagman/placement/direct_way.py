@@ -26,6 +26,7 @@ from condor_pydagman.placement.endpoints.local_files import mode_of
 from condor_pydagman.placement.placement_directory import DestinationLocks
 from condor_pydagman.placement.stream_copy import StreamCopy, known_checksum
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings
+from condor_pydagman.printable import printable
 
 MAX_ENDPOINTS = 8  # kept by a thread, with their connections
 
@@ -85,7 +86,7 @@ class DirectWay:
                 yield transfer  # a name with characters of a pattern
                 return
             _refuse_inside(source, transfer.destination)
-            yield from _listed(transfer, endpoint)
+            yield from _listed(transfer, endpoint, surroundings)
 
     def thread_ends(self) -> None:
         """See `way.Way`."""
@@ -119,6 +120,8 @@ class DirectWay:
         there = self._there(transfer, destination, by)
         if there is not None:
             return Outcome(by.label, there.size, 0, skipped=True)
+        if destination.is_local and os.path.islink(destination.path):
+            by.surroundings.say(f"{destination} is a link, which the file replaces")
         if destination is not transfer.destination:
             transfer = transfer._replace(destination=destination)
         copy = StreamCopy(transfer, *by[1:])
@@ -204,8 +207,10 @@ class DirectWay:
         return kept
 
 
-def _listed(transfer: Transfer, endpoint: Endpoint) -> Iterator[Transfer]:
-    """The files of a directory or pattern."""
+def _listed(
+    transfer: Transfer, endpoint: Endpoint, surroundings: Surroundings
+) -> Iterator[Transfer]:
+    """The files of a directory or pattern; what else is there is told."""
     source = transfer.source
     if not endpoint.can_list:
         raise Fault(FaultKind.REFUSED, f"{source} can't be listed")
@@ -214,6 +219,12 @@ def _listed(transfer: Transfer, endpoint: Endpoint) -> Iterator[Transfer]:
     found = False
     wishes = transfer._replace(checksum="")[2:]
     beginning, end = directory.path.rstrip("/") + "/", transfer.destination.path.rstrip("/") + "/"
+
+    def leaves_out(path: str, why: str) -> None:
+        if not pattern or _matches(path, pattern):
+            surroundings.say(f"leaves out {printable(str(source.at(beginning + path)))}: {why}")
+
+    endpoint.leaves_out = leaves_out
     for entry in endpoint.files_below(directory, deep=not pattern):
         if pattern and not _matches(entry.path, pattern):
             continue

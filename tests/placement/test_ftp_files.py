@@ -168,6 +168,16 @@ def test_data_come_from_the_server_itself(surroundings: Surroundings) -> None:
         assert ftp.files._options[pycurl.FTP_SKIP_PASV_IP] == 1
 
 
+def test_links_to_files_are_files(surroundings: Surroundings) -> None:
+    lines = (b"cdir; .", b"File;size=1; a", b"OS.unix=slink:/a; b", b"OS.unix=fifo; c")
+    listing = b"".join(b"Type=%b\r\n" % line for line in lines)
+    left_out: list[tuple[str, str]] = []
+    with client(surroundings, {}, listing) as ftp:
+        ftp.files.leaves_out = lambda path, why: left_out.append((path, why))
+        assert [one[:2] for one in ftp.files.files_below(ftp.url)] == [("a", 1), ("b", 5)]
+    assert left_out == [("c", endpoint.NO_FILE)]
+
+
 @pytest.mark.parametrize("code", ["500", "502"])
 def test_a_server_without_mlsd_is_asked_for_a_list(surroundings: Surroundings, code: str) -> None:
     listing = b"-rw-r--r-- 1 me us 7 Jan  1 00:00 a b\r\ndrwxr-xr-x 1 me us 7 Jan  1 00:00 d\r\n"

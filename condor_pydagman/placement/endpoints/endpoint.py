@@ -8,7 +8,7 @@ secrets, and nothing else for what servers, networks and disks do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Protocol, TypeVar
 
@@ -20,7 +20,9 @@ MAX_DEPTH = 64  # of directories that a server lists
 MAX_ENTRIES = 1_000_000  # of a directory that a server lists, and of directories that wait for it
 MAX_DIGITS = 18  # of a number that a server tells
 _WHOLE = re.compile(rf"[0-9]{{1,{MAX_DIGITS}}}")
-
+# Why something in a directory is left out, at all services alike.
+EMPTY = "an empty directory"
+NO_FILE = "neither a file nor a link to one"
 
 Itself = TypeVar("Itself")
 
@@ -105,7 +107,10 @@ class Endpoint(Protocol):
         can_append: whether `write` can go on at an offset.
         can_rename: whether `rename` works; if not, `appears_whole` should be true.
         appears_whole: a file that is written is not seen before `Writer.commit` (object stores).
+        leaves_out: is told what else `files_below` sees: a path as of an `Entry`, and what it is.
     """
+
+    leaves_out: Callable[[str, str], None]
 
     @property
     def can_list(self) -> bool:
@@ -127,7 +132,7 @@ class Endpoint(Protocol):
         """The file or directory, None if there is none."""
 
     def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
-        """All files below a directory, not the directories, in no order.
+        """All files below a directory, and links to files, in no order.
 
         `deep`: also those in directories of it.
         """
@@ -166,6 +171,8 @@ class Endpoint(Protocol):
 class Closing:
     """What every endpoint is as a context: it is closed at the end."""
 
+    leaves_out: Callable[[str, str], None] = staticmethod(lambda path, why: None)
+
     def close(self) -> None:
         """See `Endpoint`."""
 
@@ -179,6 +186,12 @@ class Closing:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def linked_file(endpoint: Endpoint, link: Url) -> Entry | None:
+    """The file that a link leads to; None if it leads to none."""
+    found = endpoint.look(link)
+    return None if found is None or found.is_directory else found
 
 
 def check_depth(relative: str, root: Url) -> None:

@@ -16,10 +16,13 @@ import pycurl
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.placement.endpoints.endpoint import (
+    EMPTY,
+    NO_FILE,
     Closing,
     Entry,
     check_count,
     check_depth,
+    linked_file,
     whole_number,
 )
 from condor_pydagman.placement.endpoints.ftp_listing import (
@@ -102,14 +105,22 @@ class FtpFiles(Closing):
         while waiting:
             directory = waiting.pop()
             check_depth(directory, url)
+            is_empty = True
             for name, facts in self._list(url, url.at(f"{root}/{directory}")):
-                relative = f"{directory}{name}"
-                if facts.get("type") == "dir":
+                is_empty, relative = False, f"{directory}{name}"
+                kind = facts.get("type", "").lower()
+                if kind == "dir":
                     waiting += [relative + "/"] * deep
                     check_count(len(waiting), self._server)
-                elif facts.get("type") == "file":
+                elif kind == "file":
                     size = whole_number(facts.get("size", ""))
                     yield Entry(relative, size, False, facts.get("modify", ""))
+                elif "link" in kind and (target := linked_file(self, url.child(relative))):
+                    yield target._replace(path=relative)
+                else:
+                    self.leaves_out(relative, NO_FILE)
+            if is_empty:
+                self.leaves_out(directory, EMPTY)
 
     def read(self, url: Url, offset: int) -> FtpReader:
         """See `Endpoint`."""

@@ -26,10 +26,11 @@ Facts = Mapping[str, str]  # by name: "type", "size", "modify"
 
 
 def facts_of_mlsd(line: str) -> tuple[str, Facts] | None:
-    """Name and facts of a line of MLSD."""
+    """Name and facts of a line of MLSD; None if it is of the directory itself, or its parent."""
     told, _, name = line.partition(" ")
-    facts = (fact.partition("=") for fact in told.rstrip(";").split(";"))
-    return name, {key.lower(): value for key, _, value in facts}
+    words = (fact.partition("=") for fact in told.rstrip(";").split(";"))
+    facts = {key.lower(): value for key, _, value in words}
+    return None if facts.get("type", "").lower() in ("cdir", "pdir") else (name, facts)
 
 
 def facts_of_list(line: str, directory: object) -> tuple[str, Facts] | None:

@@ -19,6 +19,7 @@ from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.endpoints.endpoint import (
+    EMPTY,
     Closing,
     Entry,
     SendAgain,
@@ -157,7 +158,9 @@ class HttpFiles(Closing):
         seen = {root}
         while waiting:
             directory = waiting.pop()
+            is_empty = True
             for listed in self._inside(url._replace(path=directory)):
+                is_empty = False
                 relative = listed.path.removeprefix(root)
                 if not listed.is_directory:
                     yield Entry(relative, listed.size, False, listed.version)
@@ -166,6 +169,8 @@ class HttpFiles(Closing):
                     seen.add(listed.path)
                     check_count(len(seen), url.server)
                     waiting.append(listed.path)
+            if is_empty:
+                self.leaves_out(directory.removeprefix(root), EMPTY)
 
     def read(self, url: Url, offset: int) -> HttpReader:
         """See `Endpoint`; the whole file, if the server does not give the rest of it alone."""
