@@ -24,7 +24,7 @@ from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.placement.endpoints.local_files import mode_of
 from condor_pydagman.placement.placement_directory import DestinationLocks
-from condor_pydagman.placement.stream_copy import StreamCopy, known_checksum
+from condor_pydagman.placement.stream_copy import StreamCopy, known_checksum, remove_second_name
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings
 from condor_pydagman.printable import printable
 
@@ -151,6 +151,7 @@ class DirectWay:
             )
         if transfer.if_exists == FAIL:
             if destination.is_local and by.progress.has_named(destination.path):
+                remove_second_name(transfer.source, destination.path)
                 return found
             raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
         if transfer.if_exists == SKIP and _is_right(transfer, found, destination, by):

@@ -115,9 +115,19 @@ def is_there_already(transfer: Transfer, final: str, progress: Progress) -> bool
     """Whether the request says to skip the file and it is there: with the right checksum, or with
     the right size if there is no checksum and the source is local.
 
+    What an attempt has left that was killed when it had just given the file its name is removed.
+
     Raises:
         Fault: the request says to fail if it is there.
     """
+    is_there = _is_there(transfer, final, progress)
+    left = _part_name(transfer.source, final)
+    if is_there and os.path.lexists(left):
+        remove_left(left)
+    return is_there
+
+
+def _is_there(transfer: Transfer, final: str, progress: Progress) -> bool:
     if transfer.if_exists == FAIL and progress.has_named(final):
         return True
     if transfer.if_exists == FAIL and os.path.lexists(final):

@@ -38,8 +38,11 @@ def partial_name(source: Url, version: str, name: str) -> str:
 
 def is_older_part(candidate: str, source: Url, version: str, name: str) -> bool:
     """Whether a name is that of a part of the same source in another version."""
-    is_part = candidate.startswith(_beginning(source, name) + ".") and candidate.endswith(_END)
-    return is_part and candidate != partial_name(source, version, name)
+    return _is_part(candidate, source, name) and candidate != partial_name(source, version, name)
+
+
+def _is_part(candidate: str, source: Url, name: str) -> bool:
+    return candidate.startswith(_beginning(source, name) + ".") and candidate.endswith(_END)
 
 
 def _beginning(source: Url, name: str) -> str:
@@ -441,6 +444,18 @@ def _named_if_free(temporary: str, path: str, progress: Progress) -> bool:
         else:
             os.unlink(temporary)
     return True
+
+
+def remove_second_name(source: Url, path: str) -> None:
+    """Remove the temporary name of a file that has its final name as well: the attempt that gave it
+    the one was killed before it took the other."""
+    directory, name = os.path.split(path)
+    with contextlib.suppress(OSError):
+        found = os.lstat(path)
+        for candidate in os.listdir(directory) if found.st_nlink > 1 else ():
+            part = os.path.join(directory, candidate)
+            if _is_part(candidate, source, name) and os.path.samestat(found, os.lstat(part)):
+                os.unlink(part)
 
 
 def is_of_earlier_boot(url: Url) -> bool:
