@@ -22,6 +22,7 @@ from condor_pydagman.placement.endpoints.local_files import (
     LocalReader,
     LocalWriter,
 )
+from condor_pydagman.placement.local_part import named_if_free, synchronize
 from condor_pydagman.placement.object_store import store_of
 from condor_pydagman.placement.shown_late import what_stays_wrong
 from condor_pydagman.placement.way import Progress, Surroundings
@@ -286,14 +287,18 @@ class StreamCopy:
             self._writes.remove(made)
 
     def _rename(self, temporary: Url, destination: Url, size: int | None) -> None:
-        if not (self._transfer.if_exists == FAIL and destination.is_local):
+        if self._transfer.if_exists != FAIL or not destination.is_local:
             self._writes.rename(temporary, destination)
             if (wrong := getattr(self._writes, "wrong_after_move", None)) is not None:
                 self._refuse(lambda: str(wrong(destination, size)))
-        elif not _named_if_free(temporary.path, destination.path, self._progress):
-            raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
+        else:
+            with writing(destination.path):
+                self._progress.names(temporary.path)
+                if not named_if_free(temporary.path, destination.path):
+                    raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
         if destination.is_local and self._surroundings.settings.synchronize:
-            _synchronize(os.path.dirname(destination.path))
+            with contextlib.suppress(OSError):
+                synchronize(os.path.dirname(destination.path))
 
     def _temporary(self, reader: Reader) -> Url:
         destination = self._transfer.destination
@@ -429,23 +434,6 @@ class _ReadToTheEnd:
         return 0
 
 
-def _named_if_free(temporary: str, path: str, progress: Progress) -> bool:
-    """Give a file its final name, unless something has it; whether it has it now."""
-    with writing(path):
-        progress.names(temporary)
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without hard links
-            if os.path.lexists(path):
-                return False
-            os.rename(temporary, path)
-        else:
-            os.unlink(temporary)
-    return True
-
-
 def remove_second_name(source: Url, path: str) -> None:
     """Remove the temporary name of a file that has its final name as well: the attempt that gave it
     the one was killed before it took the other."""
@@ -495,12 +483,3 @@ def _take_in(digest: Hash, endpoint: Endpoint, url: Url, size: int, progress: Pr
         reader.close()
     if size:
         raise Fault(FaultKind.MISMATCH, f"{url} is shorter than it was")
-
-
-def _synchronize(directory: str) -> None:
-    with contextlib.suppress(OSError):
-        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from types import TracebackType
 from typing import Protocol, TypeVar
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
@@ -60,16 +59,11 @@ class Reader(Protocol):
         version, checksums: as of an `Entry`.
     """
 
-    @property
-    def offset(self) -> int:
-        """See the class."""
+    offset: int
+    version: str
 
     @property
     def size(self) -> int | None:
-        """See the class."""
-
-    @property
-    def version(self) -> str:
         """See the class."""
 
     @property
@@ -110,22 +104,13 @@ class Endpoint(Protocol):
         leaves_out: is told what else `files_below` sees: a path as of an `Entry`, and what it is.
     """
 
+    can_list: bool
+    can_append: bool
+    appears_whole: bool
     leaves_out: Callable[[str, str], None]
 
     @property
-    def can_list(self) -> bool:
-        """See the class."""
-
-    @property
-    def can_append(self) -> bool:
-        """See the class."""
-
-    @property
     def can_rename(self) -> bool:
-        """See the class."""
-
-    @property
-    def appears_whole(self) -> bool:
         """See the class."""
 
     def look(self, url: Url) -> Entry | None:
@@ -160,18 +145,17 @@ class Endpoint(Protocol):
 
     def __enter__(self) -> Endpoint: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class Closing:
-    """What every endpoint is as a context: it is closed at the end."""
+    """What every endpoint is as a context: it is closed at the end.  What most can't do."""
 
     leaves_out: Callable[[str, str], None] = staticmethod(lambda path, why: None)
+
+    def copy(self, url: Url, to: Url) -> bool:
+        """See `Endpoint`."""
+        return False
 
     def close(self) -> None:
         """See `Endpoint`."""
@@ -179,12 +163,7 @@ class Closing:
     def __enter__(self: Itself) -> Itself:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

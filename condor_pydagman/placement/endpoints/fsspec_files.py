@@ -186,9 +186,6 @@ class FsspecFiles(Closing):
             self._fs.cp_file(self._path(url), self._path(to))
         return True
 
-    def close(self) -> None:
-        """See `Endpoint`."""
-
     def _path(self, url: Url) -> str:
         """A path as fsspec has it: with the bucket in an object store."""
         path = f"{url.host}{url.path}" if self.appears_whole else url.path

@@ -156,10 +156,6 @@ class FtpFiles(Closing):
             if fault.kind is not FaultKind.MISSING:
                 raise
 
-    def copy(self, url: Url, to: Url) -> bool:
-        """See `Endpoint`; ftp can't."""
-        return False
-
     def close(self) -> None:
         """See `Endpoint`."""
         self._session.close()

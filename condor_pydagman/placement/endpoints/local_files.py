@@ -87,13 +87,6 @@ class LocalFiles(Closing):
             except FileNotFoundError:
                 return
 
-    def copy(self, url: Url, to: Url) -> bool:
-        """See `Endpoint`; `local_copy` does it, with progress."""
-        return False
-
-    def close(self) -> None:
-        """See `Endpoint`."""
-
 
 def entry(path: str, found: os.stat_result) -> Entry:
     """What `stat` says of a file."""

@@ -129,10 +129,6 @@ class SftpFiles(Closing):
             if fault.kind is not FaultKind.MISSING:
                 raise
 
-    def copy(self, url: Url, to: Url) -> bool:
-        """See `Endpoint`; sftp can't."""
-        return False
-
     def close(self) -> None:
         """See `Endpoint`."""
         if self._client is not None:
