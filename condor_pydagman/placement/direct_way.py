@@ -120,8 +120,6 @@ class DirectWay:
         there = self._there(transfer, destination, by)
         if there is not None:
             return Outcome(by.label, there.size, 0, skipped=True)
-        if destination.is_local and os.path.islink(destination.path):
-            by.surroundings.say(f"{destination} is a link, which the file replaces")
         if destination is not transfer.destination:
             transfer = transfer._replace(destination=destination)
         copy = StreamCopy(transfer, *by[1:])
@@ -142,13 +140,16 @@ class DirectWay:
             if not mode or (stat.S_ISREG(mode) and transfer.if_exists == OVERWRITE):
                 return None
         found = by.writes.look(destination)
-        if found is None:
-            return None
-        if found.is_directory:
+        if found is not None and found.is_directory:
             raise Fault(
                 FaultKind.DESTINATION,
                 f"{destination} is a directory; end it in / to put the file into it",
             )
+        if transfer.if_exists == OVERWRITE:
+            by.surroundings.say(f"{destination} is a link, which the file replaces")
+            return None
+        if found is None:
+            return None
         if transfer.if_exists == FAIL:
             if destination.is_local and by.progress.has_named(destination.path):
                 remove_second_name(transfer.source, destination.path)

@@ -87,6 +87,9 @@ class LocalFiles(Closing):
             except FileNotFoundError:
                 return
 
+    def close(self) -> None:
+        """See `Endpoint`."""
+
 
 def entry(path: str, found: os.stat_result) -> Entry:
     """What `stat` says of a file."""
