@@ -109,6 +109,16 @@ def test_a_webdav_server_that_tells_that_it_does_not_rename(
     assert [path for method, path, _ in server.requests if method == "PUT"] == ["/b"]
 
 
+def test_a_webdav_server_whose_root_leads_elsewhere(
+    move: Moves, server: FaultyServer, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_bytes(DATA)
+    server.fail("/", Wrong(status=301, headers=(("Location", "gopher://elsewhere/"),)))
+    move(tmp_path / "a", server.url("/b", "dav"))
+    assert server.files == {"/b": DATA}
+    assert [method for method, _, _ in server.requests].count("MOVE") == 1
+
+
 @pytest.mark.parametrize("source", ["here", "there"])
 def test_a_server_that_cuts_a_name(
     move: Moves, server: FaultyServer, tmp_path: Path, source: str

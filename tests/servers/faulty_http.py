@@ -231,7 +231,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(204 if self.server.files.pop(path, None) is not None else 404)
 
     def do_OPTIONS(self) -> None:
-        self._begin()
+        _, wrong = self._begin()
+        if wrong.status:
+            self._answer(wrong.status, dict(wrong.headers))
+            return
         allowed = "GET, HEAD, PUT, DELETE" + ", MOVE, COPY, PROPFIND, MKCOL" * self.server.is_dav
         self._answer(200, {"Allow": allowed})
 

@@ -231,9 +231,10 @@ class DataNodes:
 
     def leave(self, nodes: Iterable[int]) -> None:
         """See `ports.Placements`."""
-        self._left |= {self._run.dag.names[node]: str(time.time()) for node in nodes}
+        left = {self._run.dag.names[node]: str(time.time()) for node in nodes}
+        self._left |= left
         if os.path.isdir(self._directory):
-            self.release_allocations(self._left)
+            self.release_allocations(left)
 
     def _extras(self, action: SubmitNode) -> Mapping[str, str]:
         """The variables that features give, and those of a FINAL node."""

@@ -121,10 +121,19 @@ class HttpFiles(Closing):
     def can_rename(self) -> bool:
         """See `Endpoint`; a server is asked once whether it knows MOVE."""
         if self._moves is None:
-            allowed = self._ask_all("OPTIONS", self._root).headers.get("allow", "").upper()
+            allowed = self._allowed()
             # WebDAV may begin further below: then this tells nothing of it, and MOVE is tried.
             self._moves = "MOVE" in allowed or (self._is_dav and "PUT" not in allowed)
         return self._moves
+
+    def _allowed(self) -> str:
+        """Methods that are known at the root of the server; '' if WebDAV's is not to be had."""
+        try:
+            return self._ask_all("OPTIONS", self._root).headers.get("allow", "").upper()
+        except Fault as fault:
+            if not self._is_dav or fault.kind is FaultKind.STOPPED:
+                raise
+            return ""
 
     def look(self, url: Url) -> Entry | None:
         """See `Endpoint`."""
