@@ -268,6 +268,8 @@ class Performer:
     def _forget_placements(self, action: do.ForgetPlacements) -> None:
         if self.run.placements is not None:
             self.run.placements.forget(action.nodes)
+            if action.are_gone:
+                self.run.placements.leave(action.nodes)
 
     def _ask_provisioner(self, action: do.QueryProvisioner) -> None:
         request = ReadAttribute(action.cluster, "ProvisionerState")

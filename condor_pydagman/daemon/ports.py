@@ -166,6 +166,9 @@ class Placements(Protocol):
     def forget(self, nodes: Iterable[int]) -> None:
         """What these nodes have noted as done counts no more."""
 
+    def leave(self, nodes: Iterable[int]) -> None:
+        """These nodes have left their site: what they have allocated there is released."""
+
     def note(self, event: LogEvent) -> None:
         """Add up what an event of kind GENERIC, and without a record, tells of them, and say it."""
 

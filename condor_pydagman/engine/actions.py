@@ -177,6 +177,7 @@ class ForgetPlacements(NamedTuple):
     """What these DATA nodes have noted as done counts no more: their group leaves its site."""
 
     nodes: tuple[int, ...]
+    are_gone: bool = False  # whether nothing of it cleans up there any more
 
 
 class QueryProvisioner(NamedTuple):

@@ -13,7 +13,7 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.shared_directory import (
@@ -63,6 +63,8 @@ _TABLES = (
     " worker TEXT, bytes INTEGER)",
     "CREATE TABLE IF NOT EXISTS makers (allocation TEXT, dag TEXT, request TEXT,"
     " PRIMARY KEY (allocation, dag)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS nodes (allocation TEXT, node TEXT, noted REAL,"
+    " PRIMARY KEY (allocation, node)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS given_back (dag TEXT, identity TEXT, request TEXT,"
     " PRIMARY KEY (dag, identity, request)) WITHOUT ROWID",
 )
@@ -75,11 +77,14 @@ class Space:
         settings: capacities, and where the shared directory is.
         say: adds a line to the log.
         dag: path of the DAG file whose node it is for; '' if it is by hand.
+        node: its name.
     """
 
-    def __init__(self, settings: Settings, say: Callable[[str], None], dag: str = "") -> None:
+    def __init__(
+        self, settings: Settings, say: Callable[[str], None], dag: str = "", node: str = ""
+    ) -> None:
         self._settings = settings
-        self._dag = dag
+        self._dag, self._node = dag, node
         self._looked: set[str] = set()  # ids of which it is known whether they were given back
         self._say = say
         self._mutex = threading.Lock()
@@ -260,7 +265,7 @@ class Space:
             key = _normal(request.host), request.allocation_id
             found = rules.active(self.ledgers().own(), *key, time.time())
             if found is not None:
-                self.use().note_maker(_key(found), self._dag, request)
+                self.use().note_maker(_key(found), self._dag, self._node, request)
                 self.use().take_back(self._dag, request.allocation_id)
 
     def ledgers(self) -> Ledgers:
@@ -339,6 +344,8 @@ class Known(NamedTuple):
     # paths of the DAG files whose nodes have allocated it; '' for what was done by hand
     dags: tuple[str, ...]
     host: str  # as the request has it; '' if that is not known
+    # by name, when each of their nodes has allocated it (seconds since 1970)
+    nodes: Mapping[str, float]
 
 
 class _Waiter:
@@ -679,7 +686,7 @@ class AllocationUse:
             self._drop_dead(cursor)
             return of - _sum(cursor, allocation, "", 0)
 
-    def note_maker(self, allocation: str, dag: str, request: Allocate) -> None:
+    def note_maker(self, allocation: str, dag: str, node: str, request: Allocate) -> None:
         """A node of a DAG has allocated it, or '' by hand.
 
         Raises:
@@ -688,6 +695,8 @@ class AllocationUse:
         with self._change() as cursor:
             row = (allocation, dag, json.dumps(request._asdict()))
             cursor.execute("INSERT OR REPLACE INTO makers VALUES (?, ?, ?)", row)
+            noted = (allocation, node, time.time())
+            cursor.execute("INSERT OR REPLACE INTO nodes VALUES (?, ?, ?)", noted)
 
     def give_back(self, allocation: str, identity: str) -> None:
         """Its makers may allocate it again; `identity`: its id.
@@ -723,8 +732,8 @@ class AllocationUse:
             of = dag, identity
             cursor.execute("DELETE FROM given_back WHERE dag = ? AND identity = ?", of)
 
-    def known(self, allocation: str) -> tuple[int, tuple[str, ...], str]:
-        """Bytes that are used, who has allocated it, and its host as they call it.
+    def known(self, allocation: str) -> tuple[int, tuple[str, ...], str, Mapping[str, float]]:
+        """Bytes that are used, who has allocated it, its host as they call it, and their nodes.
 
         Raises:
             Fault: the books can't be read.
@@ -736,8 +745,10 @@ class AllocationUse:
             makers = cursor.execute(
                 "SELECT dag, request FROM makers WHERE allocation = ? ORDER BY dag", (allocation,)
             ).fetchall()
+            query = "SELECT node, noted FROM nodes WHERE allocation = ?"
+            nodes = dict(cursor.execute(query, (allocation,)).fetchall())
         host = str(json.loads(makers[0][1])["host"]) if makers else ""
-        return int(used), tuple(str(dag) for dag, _ in makers), host
+        return int(used), tuple(str(dag) for dag, _ in makers), host, nodes
 
     def forget(self, allocation: str) -> None:
         """The allocation is no more.
@@ -746,9 +757,8 @@ class AllocationUse:
             Fault: the books can't be written.
         """
         with self._change() as cursor:
-            cursor.execute("DELETE FROM used WHERE allocation = ?", (allocation,))
-            cursor.execute("DELETE FROM reserved WHERE allocation = ?", (allocation,))
-            cursor.execute("DELETE FROM makers WHERE allocation = ?", (allocation,))
+            for table in ("used", "reserved", "makers", "nodes"):
+                cursor.execute(f"DELETE FROM {table} WHERE allocation = ?", (allocation,))  # noqa: S608
 
     def grow(self, reservation: Reservation, size: int) -> int:
         """Reserve `size` bytes or a bit more; returns what is reserved.

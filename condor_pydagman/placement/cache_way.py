@@ -25,7 +25,7 @@ from condor_pydagman.data_requests.requests import OVERWRITE, Transfer
 from condor_pydagman.data_requests.settings import CACHE, Settings
 from condor_pydagman.data_requests.urls import LOCAL, Url
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.local_part import guarded
+from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.private_places import locked, make_private
 from condor_pydagman.placement.waits import Wait
 from condor_pydagman.placement.way import OneByOne, Outcome, Progress, Surroundings, Way
@@ -107,7 +107,7 @@ class CacheEntry:
             return True
 
     def _set(self, size: int) -> None:
-        with guarded(self.directory):
+        with writing(self.directory):
             os.pwrite(self._lock, b"%-*d" % (_MAX_DIGITS, size), 0)
         self._reserved = size
 
@@ -138,7 +138,7 @@ class Cache:
             else os.path.join(DEFAULT_PLACE, f"condor_pydagman-cache-{uid}")
         )
         self.bound = settings.cache_bytes  # bytes
-        with guarded(self.path):
+        with writing(self.path):
             make_private(self.path)
 
     def enter(self, name: str, progress: Progress) -> CacheEntry:
@@ -148,7 +148,7 @@ class Cache:
             Fault: it can't be made, or the worker is to stop.
         """
         while True:
-            with guarded(self.path), self.decision():
+            with writing(self.path), self.decision():
                 directory = os.path.join(self.path, name)
                 make_private(directory)
                 lock = locked(os.path.join(directory, _LOCK))
@@ -159,7 +159,7 @@ class Cache:
     @contextlib.contextmanager
     def decision(self) -> Iterator[None]:
         """Nobody else changes what is reserved within the `with` block."""
-        with guarded(self.path):
+        with writing(self.path):
             fd = os.open(os.path.join(self.path, _LOCK), _FLAGS, 0o600)
         try:
             _wait_for_lock(fd, self.path)
@@ -180,7 +180,7 @@ class Cache:
         return used
 
     def _entries(self) -> Iterator[_Kept]:
-        with guarded(self.path), os.scandir(self.path) as found:
+        with writing(self.path), os.scandir(self.path) as found:
             names = [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
         for name in names:
             directory = os.path.join(self.path, name)
@@ -192,7 +192,7 @@ class Cache:
 def _wait_for_lock(fd: int, path: str) -> None:
     until = time.monotonic() + LOCK_TIMEOUT_S
     while True:
-        with guarded(path), contextlib.suppress(BlockingIOError):
+        with writing(path), contextlib.suppress(BlockingIOError):
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         if time.monotonic() > until:

@@ -1,4 +1,5 @@
-"""The process that releases what a removed DAG has allocated; DAGMan starts it when it ends.
+"""The process that releases what a removed DAG has allocated, or nodes whose group has left its
+site; DAGMan starts it.
 
 It says what it does in `DAG.placements/released.out`.
 """
@@ -9,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from condor_pydagman.adapters.files import open_to_append
 from condor_pydagman.data_requests.faults import Fault
@@ -94,12 +95,21 @@ def main() -> int:
     own = OwnAllocations(order.settings, lambda text: _say(order.directory, text))
     try:
         found = own.of_dag(order.directory.removesuffix(PLACEMENTS))
-        return int(not own.release(found, for_now=True))
+        if order.macros:
+            found = [one for one in found if _is_left(one, order.macros)]
+        return int(not own.release(found, for_now=not order.macros))
     except Fault as fault:
         _say(order.directory, fault.reason)
         return 1
     finally:
         own.close()
+
+
+def _is_left(known: Known, left: Mapping[str, str]) -> bool:
+    """Whether all nodes that have allocated it have left since: the time, by the node's name."""
+    return bool(known.nodes) and all(
+        noted < float(left.get(node, 0)) for node, noted in known.nodes.items()
+    )
 
 
 def _say(directory: str, text: str) -> None:

@@ -148,7 +148,9 @@ def _carry_out(order: WorkOrder, journal_path: str, stop: threading.Event) -> se
     credentials = os.environ.get("_CONDOR_CREDS")  # of this job, if HTCondor gives it some
     environment = {**order.environment, **({"_CONDOR_CREDS": credentials} if credentials else {})}
     dag = os.path.dirname(os.path.abspath(journal_path)).removesuffix(PLACEMENTS)
-    surroundings = Surroundings(order.settings, environment, order.directory, _say, dag)
+    surroundings = Surroundings(
+        order.settings, environment, order.directory, _say, dag, node=order.node
+    )
     worker = make_worker(request.placements, surroundings, listener, stop, journal, may_fork=True)
     listener.show(worker)
     worker.start()

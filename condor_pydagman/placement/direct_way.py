@@ -24,8 +24,9 @@ from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.placement.endpoints.local_files import mode_of
 from condor_pydagman.placement.placement_directory import DestinationLocks
-from condor_pydagman.placement.stream_copy import StreamCopy, known_checksum
+from condor_pydagman.placement.stream_copy import StreamCopy, known_checksum, remove_second_name
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings
+from condor_pydagman.printable import printable
 
 MAX_ENDPOINTS = 8  # kept by a thread, with their connections
 
@@ -85,7 +86,7 @@ class DirectWay:
                 yield transfer  # a name with characters of a pattern
                 return
             _refuse_inside(source, transfer.destination)
-            yield from _listed(transfer, endpoint)
+            yield from _listed(transfer, endpoint, surroundings)
 
     def thread_ends(self) -> None:
         """See `way.Way`."""
@@ -139,15 +140,19 @@ class DirectWay:
             if not mode or (stat.S_ISREG(mode) and transfer.if_exists == OVERWRITE):
                 return None
         found = by.writes.look(destination)
-        if found is None:
-            return None
-        if found.is_directory:
+        if found is not None and found.is_directory:
             raise Fault(
                 FaultKind.DESTINATION,
                 f"{destination} is a directory; end it in / to put the file into it",
             )
+        if transfer.if_exists == OVERWRITE:
+            by.surroundings.say(f"{destination} is a link, which the file replaces")
+            return None
+        if found is None:
+            return None
         if transfer.if_exists == FAIL:
             if destination.is_local and by.progress.has_named(destination.path):
+                remove_second_name(transfer.source, destination.path)
                 return found
             raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
         if transfer.if_exists == SKIP and _is_right(transfer, found, destination, by):
@@ -204,8 +209,10 @@ class DirectWay:
         return kept
 
 
-def _listed(transfer: Transfer, endpoint: Endpoint) -> Iterator[Transfer]:
-    """The files of a directory or pattern."""
+def _listed(
+    transfer: Transfer, endpoint: Endpoint, surroundings: Surroundings
+) -> Iterator[Transfer]:
+    """The files of a directory or pattern; what else is there is told."""
     source = transfer.source
     if not endpoint.can_list:
         raise Fault(FaultKind.REFUSED, f"{source} can't be listed")
@@ -214,6 +221,12 @@ def _listed(transfer: Transfer, endpoint: Endpoint) -> Iterator[Transfer]:
     found = False
     wishes = transfer._replace(checksum="")[2:]
     beginning, end = directory.path.rstrip("/") + "/", transfer.destination.path.rstrip("/") + "/"
+
+    def leaves_out(path: str, why: str) -> None:
+        if not pattern or _matches(path, pattern):
+            surroundings.say(f"leaves out {printable(str(source.at(beginning + path)))}: {why}")
+
+    endpoint.leaves_out = leaves_out
     for entry in endpoint.files_below(directory, deep=not pattern):
         if pattern and not _matches(entry.path, pattern):
             continue

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from typing import Any
 
 # What a service says that can't rename.
@@ -64,7 +65,7 @@ class _Copy:
             service `renames`, as far as known; `if_exists`; `checksum`: [algorithm, digits];
             `streams`: whether data may pass through this machine; `tokens`: pairs of a URL's
             beginning and its bearer token; `timeout`: seconds, of the whole, and `answer_timeout`,
-            of a single question.
+            of a single question; `patience`: seconds that a server may take to show a copy.
         directory: where it tells of its progress.
     """
 
@@ -148,13 +149,21 @@ class _Copy:
         """Copy, then compare sizes; nothing is left of a copy that failed."""
         try:
             self._transfer(to)
-            size = self._look(to)
+            size = self._settled(to)
             if size != self._total:
                 raise Failure("", errno.EILSEQ, f"{size} bytes were made of {self._total}")
         except Failure as failure:
             if failure.code != errno.EEXIST:
                 self._remove(to)
             raise
+
+    def _settled(self, to: str) -> int | None:
+        """Size of a copy; a server may show it late, so this looks again before it is judged."""
+        pause, end = 0.5, time.monotonic() + self._asked["patience"]
+        while (size := self._look(to)) != self._total and time.monotonic() < end:
+            time.sleep(pause)
+            pause *= 2
+        return size
 
     def _transfer(self, to: str) -> None:
         """Copy in a thread, so that this one sees a signal to stop."""

@@ -25,7 +25,8 @@ from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import DIRECT, GFAL
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement import child_process, gfal_copy, local_part, site_modules
+from condor_pydagman.placement import child_process, gfal_copy, local_part, shown_late, site_modules
+from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.local_part import grown
 from condor_pydagman.placement.placement_directory import DestinationLocks
 from condor_pydagman.placement.private_places import scratch_directory
@@ -212,6 +213,7 @@ class _Run:
             "renames": renames,
             "if_exists": transfer.if_exists if part else "overwrite",
             "checksum": [algorithm, digits] if digits and part else [],
+            "patience": shown_late.LATE_S if part else 0,
             "streams": self._streams,
             "tokens": self._tokens(),
             "timeout": min(int(settings.module_timeout_s) or MAX_TIMEOUT_S, MAX_TIMEOUT_S),
@@ -304,7 +306,7 @@ def _call(
         Fault: it gave no answer.
     """
     with ExitStack() as stack:
-        with local_part.guarded(tempfile.gettempdir()):
+        with writing(tempfile.gettempdir()):
             directory = stack.enter_context(scratch_directory("gfal"))
             with open(os.path.join(directory, gfal_copy.REQUEST), "x", encoding="ascii") as file:
                 json.dump(request, file)

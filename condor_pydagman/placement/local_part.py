@@ -28,6 +28,7 @@ from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.checksums import new_hash, same_digits
+from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.endpoints.local_files import mode_of
 from condor_pydagman.placement.waits import Wait
 from condor_pydagman.placement.way import Progress, Surroundings
@@ -35,8 +36,6 @@ from condor_pydagman.placement.way import Progress, Surroundings
 WAIT_S = 1.0  # between looks at whether another placement has ended
 _NAME_BYTES = 255  # of one name in most file systems
 _BLOCK = 1 << 20
-_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_PASSING = (errno.EIO, errno.ESTALE, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 _NEW_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -63,7 +62,7 @@ class LocalPart:
         Raises:
             Fault: there is none, it is wrong, or it can't be renamed.
         """
-        with guarded(self.final):
+        with writing(self.final):
             size = self._checked(transfer, progress)
             if surroundings.settings.synchronize:
                 synchronize(self.path)
@@ -115,9 +114,19 @@ def is_there_already(transfer: Transfer, final: str, progress: Progress) -> bool
     """Whether the request says to skip the file and it is there: with the right checksum, or with
     the right size if there is no checksum and the source is local.
 
+    What an attempt has left that was killed when it had just given the file its name is removed.
+
     Raises:
         Fault: the request says to fail if it is there.
     """
+    is_there = _is_there(transfer, final, progress)
+    left = _part_name(transfer.source, final)
+    if is_there and os.path.lexists(left):
+        remove_left(left)
+    return is_there
+
+
+def _is_there(transfer: Transfer, final: str, progress: Progress) -> bool:
     if transfer.if_exists == FAIL and progress.has_named(final):
         return True
     if transfer.if_exists == FAIL and os.path.lexists(final):
@@ -144,12 +153,12 @@ def local_part(
     Raises:
         Fault: it can't be made, or the worker is to stop while another placement has it.
     """
-    with guarded(final):
+    with writing(final):
         os.makedirs(os.path.dirname(final), exist_ok=True)
         directory, lock = _locked_directory(source, final, surroundings, progress)
     try:
         part = LocalPart(final, directory, lock)
-        with guarded(final):
+        with writing(final):
             _remove(os.path.dirname(part.path))
             os.mkdir(os.path.dirname(part.path), 0o700)
         yield part
@@ -261,15 +270,23 @@ def _remove(directory: str) -> None:
 def _rename(path: str, final: str, *, replaces: bool) -> None:
     if replaces:
         os.rename(path, final)
-        return
+    elif not named_if_free(path, final):
+        raise Fault(FaultKind.DESTINATION, f"{final} is there already")
+
+
+def named_if_free(path: str, final: str) -> bool:
+    """Give a file its final name, unless something has it; whether it has it now."""
     try:
         os.link(path, final, follow_symlinks=False)
     except FileExistsError:
-        raise Fault(FaultKind.DESTINATION, f"{final} is there already") from None
+        return False
     except OSError:  # a file system without hard links
         if os.path.lexists(final):
-            raise Fault(FaultKind.DESTINATION, f"{final} is there already") from None
+            return False
         os.rename(path, final)
+    else:
+        os.unlink(path)
+    return True
 
 
 def synchronize(path: str) -> None:
@@ -338,18 +355,3 @@ def local_size(source: Url) -> int | None:
     if not stat.S_ISREG(found.st_mode):
         raise Fault(FaultKind.REQUEST, f"{source} is not a regular file")
     return found.st_size
-
-
-@contextlib.contextmanager
-def guarded(path: str) -> Iterator[None]:
-    """Turn what the disk says about a destination into a `Fault`."""
-    try:
-        yield
-    except OSError as error:
-        reason = f"can't write {path}: {error.strerror or error}"
-        if error.errno in _SPACE:
-            raise Fault(FaultKind.NO_SPACE, reason) from None
-        if error.errno in (errno.EACCES, errno.EPERM):
-            raise Fault(FaultKind.DENIED, reason) from None
-        transient = error.errno in _PASSING
-        raise Fault(FaultKind.DESTINATION, reason, transient=transient) from None

@@ -61,7 +61,7 @@ def make_worker(
         surroundings,
         [*ways, CacheWay(ways)],
         Turns(settings, say),
-        Space(settings, say, surroundings.dag),
+        Space(settings, say, surroundings.dag, surroundings.node),
     )
     # what has to follow other requests is in the process that knows of their ends
     may_fork = may_fork and not follows(placements)

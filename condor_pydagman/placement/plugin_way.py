@@ -26,6 +26,7 @@ from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement import child_process, local_part, site_modules
+from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.local_part import grown, local_size
 from condor_pydagman.placement.plugin_ad_reader import MAX_CHARACTERS, read_ads
 from condor_pydagman.placement.private_places import scratch_directory
@@ -255,12 +256,12 @@ def _wanted(url: Url, path: str) -> bytes:
 def _exchange(wanted: bytes) -> Iterator[tuple[str, str]]:
     """Paths of the file with what is wanted and of that for the result."""
     place = tempfile.gettempdir()
-    with local_part.guarded(place):
+    with writing(place):
         stack = ExitStack()
         directory = stack.enter_context(scratch_directory("plugin"))
     with stack:
         asked = os.path.join(directory, "wanted")
-        with local_part.guarded(asked), open(asked, "xb") as file:
+        with writing(asked), open(asked, "xb") as file:
             file.write(wanted)
         yield asked, os.path.join(directory, "result")
 

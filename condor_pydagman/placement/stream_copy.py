@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import FAIL, Transfer
@@ -22,7 +22,9 @@ from condor_pydagman.placement.endpoints.local_files import (
     LocalReader,
     LocalWriter,
 )
+from condor_pydagman.placement.local_part import named_if_free, synchronize
 from condor_pydagman.placement.object_store import store_of
+from condor_pydagman.placement.shown_late import what_stays_wrong
 from condor_pydagman.placement.way import Progress, Surroundings
 
 _NAME_BYTES = 255  # of one name in most file systems
@@ -37,8 +39,11 @@ def partial_name(source: Url, version: str, name: str) -> str:
 
 def is_older_part(candidate: str, source: Url, version: str, name: str) -> bool:
     """Whether a name is that of a part of the same source in another version."""
-    is_part = candidate.startswith(_beginning(source, name) + ".") and candidate.endswith(_END)
-    return is_part and candidate != partial_name(source, version, name)
+    return _is_part(candidate, source, name) and candidate != partial_name(source, version, name)
+
+
+def _is_part(candidate: str, source: Url, name: str) -> bool:
+    return candidate.startswith(_beginning(source, name) + ".") and candidate.endswith(_END)
 
 
 def _beginning(source: Url, name: str) -> str:
@@ -106,9 +111,10 @@ class StreamCopy:
         Raises:
             Fault: it failed; what was moved so far may be continued.
         """
-        size = self._copy_by_service()
-        if size is not None:
-            return size
+        with contextlib.suppress(SendAgain):  # then the service can't
+            size = self._copy_by_service()
+            if size is not None:
+                return size
         while True:
             try:
                 return self._attempt()
@@ -207,7 +213,7 @@ class StreamCopy:
         except BaseException as error:
             writer.abort()
             if isinstance(error, Fault) and error.kind is FaultKind.MISMATCH:
-                self._writes.remove(temporary)
+                self._discard(temporary)
             raise
         self._put_in_place(writer, temporary, size, digest)
         return size
@@ -251,35 +257,48 @@ class StreamCopy:
 
     def _check_what_is_there(self, temporary: Url, size: int, digest: Digest | None) -> None:
         """Compare what the service says of a file that it has taken."""
+        self._refuse(lambda: self._what_is_wrong(temporary, size, digest), temporary)
+
+    def _what_is_wrong(self, temporary: Url, size: int | None, digest: Digest | None = None) -> str:
         destination = self._transfer.destination
-        try:
-            found = self._writes.look(temporary)
-        except Fault as fault:
-            if fault.kind is FaultKind.DENIED:
-                return  # who may write there may not be allowed to look
-            raise
-        if found is None or found.size not in (None, size):
+        found = self._writes.look(temporary)
+        if found is None or (None not in (size, found.size) and found.size != size):
             there = "nothing" if found is None else f"{found.size} bytes"
-            self._writes.remove(temporary)
-            raise Fault(FaultKind.MISMATCH, f"{destination} has {there}, {size} were written")
+            return f"{destination} has {there}, {size} were written"
         known = known_checksum(self._writes, temporary, found, digest.algorithm) if digest else ""
-        if digest is not None and known and not same_digits(known, digest.hash.hexdigest()):
-            self._writes.remove(temporary)
-            raise Fault(
-                FaultKind.MISMATCH,
-                f"{destination} has the {digest.algorithm} {known}, {digest.hash.hexdigest()} was"
-                " written",
-            )
+        if digest is None or not known or same_digits(known, digest.hash.hexdigest()):
+            return ""
+        written = digest.hash.hexdigest()
+        return f"{destination} has the {digest.algorithm} {known}, {written} was written"
+
+    def _refuse(self, wrong: Callable[[], str], made: Url | None = None) -> None:
+        """Raise a `Fault` if something is wrong, and stays so; what was made is removed."""
+        destination = self._transfer.destination
+        reason = what_stays_wrong(wrong, destination, self._surroundings, self._progress)
+        if not reason:
+            return
+        if made is not None:
+            self._discard(made)
+        raise Fault(FaultKind.MISMATCH, reason)
+
+    def _discard(self, made: Url) -> None:
+        """Remove what is wrong; a service that does not let us must not hide what was wrong."""
+        with contextlib.suppress(Fault):
+            self._writes.remove(made)
 
     def _rename(self, temporary: Url, destination: Url, size: int | None) -> None:
-        if not (self._transfer.if_exists == FAIL and destination.is_local):
+        if self._transfer.if_exists != FAIL or not destination.is_local:
             self._writes.rename(temporary, destination)
-            if hasattr(self._writes, "check_moved"):
-                self._writes.check_moved(destination, size)
-        elif not _named_if_free(temporary.path, destination.path, self._progress):
-            raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
+            if (wrong := getattr(self._writes, "wrong_after_move", None)) is not None:
+                self._refuse(lambda: str(wrong(destination, size)))
+        else:
+            with writing(destination.path):
+                self._progress.names(temporary.path)
+                if not named_if_free(temporary.path, destination.path):
+                    raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
         if destination.is_local and self._surroundings.settings.synchronize:
-            _synchronize(os.path.dirname(destination.path))
+            with contextlib.suppress(OSError):
+                synchronize(os.path.dirname(destination.path))
 
     def _temporary(self, reader: Reader) -> Url:
         destination = self._transfer.destination
@@ -365,10 +384,7 @@ class StreamCopy:
             if source.server == destination.server or fault.kind is not FaultKind.REFUSED:
                 raise
             return None  # it copies only within a bucket
-        made = self._writes.look(target)
-        if made is None or (found.size is not None and made.size not in (None, found.size)):
-            self._writes.remove(target)
-            raise Fault(FaultKind.MISMATCH, f"the service made no whole copy of {source}")
+        self._refuse(lambda: self._what_is_wrong(target, found.size), target)
         if target != destination:
             self._rename(target, destination, found.size)
         self.by_service = True
@@ -418,21 +434,16 @@ class _ReadToTheEnd:
         return 0
 
 
-def _named_if_free(temporary: str, path: str, progress: Progress) -> bool:
-    """Give a file its final name, unless something has it; whether it has it now."""
-    with writing(path):
-        progress.names(temporary)
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without hard links
-            if os.path.lexists(path):
-                return False
-            os.rename(temporary, path)
-        else:
-            os.unlink(temporary)
-    return True
+def remove_second_name(source: Url, path: str) -> None:
+    """Remove the temporary name of a file that has its final name as well: the attempt that gave it
+    the one was killed before it took the other."""
+    directory, name = os.path.split(path)
+    with contextlib.suppress(OSError):
+        found = os.lstat(path)
+        for candidate in os.listdir(directory) if found.st_nlink > 1 else ():
+            part = os.path.join(directory, candidate)
+            if _is_part(candidate, source, name) and os.path.samestat(found, os.lstat(part)):
+                os.unlink(part)
 
 
 def is_of_earlier_boot(url: Url) -> bool:
@@ -472,12 +483,3 @@ def _take_in(digest: Hash, endpoint: Endpoint, url: Url, size: int, progress: Pr
         reader.close()
     if size:
         raise Fault(FaultKind.MISMATCH, f"{url} is shorter than it was")
-
-
-def _synchronize(directory: str) -> None:
-    with contextlib.suppress(OSError):
-        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)

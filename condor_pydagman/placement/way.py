@@ -112,6 +112,7 @@ class Surroundings(NamedTuple):
     dag: str = ""  # path of the DAG file whose node it is; '' if it is by hand
     # whether the worker is to stop: asked while a server is waited for
     must_stop: Callable[[], bool] = lambda: False
+    node: str = ""  # name of the node; '' if it is by hand
 
     def check_stop(self) -> None:
         """Raise a `Fault` if the worker is to stop."""

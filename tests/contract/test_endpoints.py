@@ -20,12 +20,22 @@ from condor_pydagman.data_requests.urls import Url, parse_url
 from condor_pydagman.errors import PoolError
 from condor_pydagman.placement.direct_way import DirectWay
 from condor_pydagman.placement.endpoints.choose import endpoint_for
-from condor_pydagman.placement.endpoints.endpoint import Endpoint
+from condor_pydagman.placement.endpoints.endpoint import EMPTY, NO_FILE, Endpoint
+from condor_pydagman.placement.endpoints.fsspec_files import NO_PATH
 from condor_pydagman.placement.way import Progress, Surroundings
 from tests.servers.real import SERVERS, Server
 from tests.waiting import LIMIT_S
 
 DATA = os.urandom(1_500_000)
+# Of a link to an empty directory and one to nothing; WsgiDAV shows no links at all.
+LEFT_OUT: dict[str, dict[str, str]] = {
+    "file": {"to-empty": NO_FILE, "to-none": NO_FILE},
+    "sftp": {"to-empty": NO_FILE, "to-none": NO_FILE},
+    "ftp": {"to-empty": EMPTY},
+    "root": {"to-empty": EMPTY},
+    "dav": {},
+    "s3": {"inner//x": NO_PATH},
+}
 NAMES = ["a b", "ü%20#", "deep/er/x", "s/y"]
 
 
@@ -105,6 +115,26 @@ def test_what_is_written_is_read(service: Service, endpoint: Endpoint) -> None:
     assert listed == dict.fromkeys(NAMES, len(DATA))
     flat = endpoint.files_below(service.root.child("rw/"), deep=False)
     assert sorted(entry.path for entry in flat) == sorted(n for n in NAMES if "/" not in n)
+
+
+def test_what_is_no_file_is_told(service: Service, endpoint: Endpoint) -> None:
+    """As far as a server tells: some show a link as what it leads to."""
+    url = service.root.child("told/")
+    put(endpoint, url.child("file"), b"x")
+    if service.name == "s3":
+        for key in ("inner//x", "empty/"):
+            endpoint._fs.pipe_file(endpoint._path(url) + key, b"")  # type: ignore[attr-defined]
+    else:
+        place = Path(service.root.path) if service.server is None else service.server.directory
+        assert place is not None
+        (place / "told/empty").mkdir()
+        for link, target in (("to-file", "file"), ("to-none", "none"), ("to-empty", "empty")):
+            (place / "told" / link).symlink_to(target)
+    left_out = {}
+    endpoint.leaves_out = lambda path, why: left_out.update({path.rstrip("/"): why})
+    files = sorted(entry.path for entry in endpoint.files_below(url))
+    assert files == ["file", "to-file"][: 1 if service.name in ("dav", "s3") else 2]
+    assert left_out == {"empty": EMPTY, **LEFT_OUT[service.name]}
 
 
 def test_a_file_is_replaced(service: Service, endpoint: Endpoint) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.placement import shown_late
 from condor_pydagman.placement.way import Progress, Surroundings
+from tests.placement.helpers import Moves
 from tests.servers.faulty_http import STALL_S, FaultyServer, faulty_http
 from tests.waiting import LIMIT_S
 
@@ -30,6 +32,7 @@ def server(one_server: FaultyServer) -> FaultyServer:
     one_server.resumed.clear()
     one_server.stall_s = STALL_S
     one_server.is_dav, one_server.password = True, ""
+    one_server.move_status, one_server.cuts_names = 0, False
     return one_server
 
 
@@ -58,3 +61,16 @@ def closed_port() -> Iterator[int]:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield int(taken.getsockname()[1])
+
+
+@pytest.fixture
+def move(surroundings: Surroundings) -> Iterator[Moves]:
+    moves = Moves(surroundings)
+    yield moves
+    moves.way.thread_ends()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server shows is taken as it is."""
+    monkeypatch.setattr(shown_late, "LATE_S", 0.0)

@@ -51,6 +51,7 @@ class Context:
     """Of all."""
 
     def __init__(self):
+        self.looks = 0  # at a file that is shown late
         self.cancelled = threading.Event()
 
     def note(self, *words):
@@ -86,6 +87,9 @@ class Context:
             raise RuntimeError("no such thing")
         if "no-size" in url:
             return Stat(None)
+        self.looks += "late" in url
+        if self.looks == 1:
+            return Stat(0)
         if "lies" in url:
             return Stat(self.size(url) + 1)
         return Stat(self.size(url))

@@ -10,7 +10,24 @@ from typing import Any
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement.way import Progress, Surroundings
+from condor_pydagman.placement.direct_way import DirectWay
+from condor_pydagman.placement.way import Outcome, Progress, Surroundings
+
+
+class Moves:
+    """Makes transfers."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self.around = around
+        self.way = DirectWay()
+
+    def __call__(self, source: object, destination: object, **more: Any) -> Outcome:
+        wish = transfer(str(source), str(destination), **more)
+        return self.way.perform(wish, self.around, Progress(threading.Event()))
+
+    def with_environment(self, **variables: str) -> None:
+        self.way.thread_ends()
+        self.around = self.around._replace(environment=variables)
 
 
 def surroundings(directory: Path, said: list[str] | None = None, **settings: Any) -> Surroundings:

@@ -72,16 +72,16 @@ class Bench:
     def ledger(self) -> Path:
         return self.path / f"ledger.{os.geteuid()}.txt"
 
-    def of_dag(self, dag: str) -> Bench:
+    def of_dag(self, dag: str, node: str = "") -> Bench:
         """The same for a node of a DAG."""
         other = Bench.__new__(Bench)
         other.__dict__.update(self.__dict__)
-        other.space = self.space_of(dag)
+        other.space = self.space_of(dag, node)
         return other
 
-    def space_of(self, dag: str) -> Space:
+    def space_of(self, dag: str, node: str = "") -> Space:
         """Closed with the test, as what `own` gives."""
-        space = Space(self.settings, self.said.append, dag)
+        space = Space(self.settings, self.said.append, dag, node)
         return self.opened.enter_context(contextlib.closing(space))
 
     def own(self) -> OwnAllocations:
@@ -452,6 +452,28 @@ def test_what_is_released_by_hand_is_not_allocated_again(bench: Bench) -> None:
     own = bench.own()
     assert own.release(own.all())
     assert bench.of_dag("/d/one.dag").space.given_back(file("f", "a")) == []
+
+
+def test_what_is_released_for_nodes_that_have_left_a_site(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of others, and nothing that has been allocated since; none is allocated again."""
+    dag = str(tmp_path / "t.dag")
+    (tmp_path / "t.dag.placements").mkdir()
+    one, two = bench.of_dag(dag, "one"), bench.of_dag(dag, "two")
+    for made in ("left", "shared", "later"):
+        one.allocate(made)
+    two.allocate("shared")
+    two.allocate("two's")
+    bench.of_dag("/d/other.dag", "one").allocate("other's")
+    left = {"one": str(time.time())}
+    one.allocate("later")
+    order = WorkOrder("", "", 0, "", "", left, f"{dag}.placements", "", {}, bench.settings)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(order.to_text()))
+    assert dag_allocations.main() == 0
+    ids = [known.allocation.allocation_id for known in bench.own().all()]
+    assert sorted(ids) == ["later", "other's", "shared", "two's"]
+    assert bench.of_dag(dag, "one").space.given_back(file("f", "left")) == []
 
 
 def test_the_process_that_releases_for_a_removed_dag(

@@ -275,6 +275,24 @@ def test_patterns(mover: Mover) -> None:
         names("*.z")
 
 
+def test_what_is_left_out_of_a_directory_is_told(mover: Mover) -> None:
+    directory = mover.directory / "d"
+    (directory / "empty\n").mkdir(parents=True)
+    (directory / "a.x").symlink_to(mover.directory / "file")
+    (mover.directory / "file").write_text("x")
+    (directory / "b.x").symlink_to("empty\n")
+    (directory / "c.y").symlink_to("none")
+    said: list[str] = []
+    around = mover.surroundings._replace(say=said.append)
+    for source, left_out in (("d/", ["b.x", "c.y", "empty\\x0a"]), ("d/*.x", ["b.x"])):
+        said.clear()
+        (found,) = mover.way.expand(mover.transfer(source, "to/"), around)
+        assert found.source.name == "a.x"
+        assert sorted(line.partition(": ")[0] for line in said) == [
+            f"leaves out {directory}/{name}" for name in left_out
+        ]
+
+
 def test_a_pattern_is_of_one_directory(mover: Mover, server: FaultyServer) -> None:
     """The directories in it may be many, and closed to us."""
     server.files.update({"/t/a.x": b"1", "/t/b.y": b"2", "/t/s/c.x": b"3"})
@@ -308,8 +326,11 @@ def test_what_can_not_be_written(mover: Mover, server: FaultyServer, tmp_path: P
     (mover.directory / "f").write_text("")
     assert mover.fault(server.url("/a"), "f/b").kind is FaultKind.DESTINATION
     (mover.directory / "b").symlink_to(tmp_path / "elsewhere")
+    said: list[str] = []
+    mover.surroundings = mover.surroundings._replace(say=said.append)
     mover.move(server.url("/a"), "b")
     assert not (tmp_path / "elsewhere").exists()
+    assert said == [f"{mover.directory}/b is a link, which the file replaces"]
 
 
 def test_what_can_not_be_read(mover: Mover) -> None:

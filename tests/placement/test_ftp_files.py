@@ -53,7 +53,7 @@ class Client:
                     self.data = socket.create_server(("127.0.0.1", 0))
                     port = divmod(self.data.getsockname()[1], 256)
                     made.sendall(b"227 here (%b,%d,%d)\r\n" % (self.data_address, *port))
-                elif word == "MLSD" and word not in self.answers:
+                elif word in ("MLSD", "LIST") and word not in self.answers:
                     self._list(made)
                 else:
                     made.sendall(self.answers.get(word, b"500 what?\r\n"))
@@ -166,6 +166,29 @@ def test_data_come_from_the_server_itself(surroundings: Surroundings) -> None:
         ftp.data_address = b"192,0,2,1"
         assert [one.path for one in ftp.files.files_below(ftp.url)] == ["a"]
         assert ftp.files._options[pycurl.FTP_SKIP_PASV_IP] == 1
+
+
+def test_links_to_files_are_files(surroundings: Surroundings) -> None:
+    lines = (b"cdir; .", b"File;size=1; a", b"OS.unix=slink:/a; b", b"OS.unix=fifo; c")
+    listing = b"".join(b"Type=%b\r\n" % line for line in lines)
+    left_out: list[tuple[str, str]] = []
+    with client(surroundings, {}, listing) as ftp:
+        ftp.files.leaves_out = lambda path, why: left_out.append((path, why))
+        assert [one[:2] for one in ftp.files.files_below(ftp.url)] == [("a", 1), ("b", 5)]
+    assert left_out == [("c", endpoint.NO_FILE)]
+
+
+@pytest.mark.parametrize("code", ["500", "502"])
+def test_a_server_without_mlsd_is_asked_for_a_list(surroundings: Surroundings, code: str) -> None:
+    listing = b"-rw-r--r-- 1 me us 7 Jan  1 00:00 a b\r\ndrwxr-xr-x 1 me us 7 Jan  1 00:00 d\r\n"
+    answers = {"MLSD": f"{code} what?\r\n".encode()}
+    with client(surroundings, answers, listing) as ftp:
+        for _ in range(2):
+            found = [one[:2] for one in ftp.files.files_below(ftp.url.child("s p"), deep=False)]
+            assert found == [("a b", 7)]
+    assert [line for line in ftp.asked if line[4:5] == b" " and line[:4] in (b"MLSD", b"LIST")] == [
+        b"MLSD /s p", b"LIST /s p", b"LIST /s p"
+    ]  # fmt: skip
 
 
 def test_directories_without_end(

@@ -29,37 +29,14 @@ from condor_pydagman.placement.endpoints.http_headers import (
     refuse_encoding,
 )
 from condor_pydagman.placement.endpoints.http_listing import entries_of, links_of
-from condor_pydagman.placement.way import Outcome, Progress, Surroundings
-from tests.placement.helpers import progress, transfer
+from condor_pydagman.placement.way import Surroundings
+from tests.placement.helpers import Moves, progress, transfer
 from tests.servers.faulty_http import FaultyServer, Wrong
 from tests.servers.scripted import scripted
 from tests.waiting import LIMIT_S
 
 DATA = os.urandom(300_000)
 LARGE = os.urandom(1_500_000)  # more than is sent from memory
-
-
-class Moves:
-    """Makes transfers."""
-
-    def __init__(self, around: Surroundings) -> None:
-        self.around = around
-        self.way = DirectWay()
-
-    def __call__(self, source: object, destination: object, **more: Any) -> Outcome:
-        wish = transfer(str(source), str(destination), **more)
-        return self.way.perform(wish, self.around, Progress(threading.Event()))
-
-    def with_environment(self, **variables: str) -> None:
-        self.way.thread_ends()
-        self.around = self.around._replace(environment=variables)
-
-
-@pytest.fixture
-def move(surroundings: Surroundings) -> Iterator[Moves]:
-    moves = Moves(surroundings)
-    yield moves
-    moves.way.thread_ends()
 
 
 def answer(*headers: str, status: str = "200 OK", body: bytes = b"") -> bytes:
@@ -492,53 +469,6 @@ def test_who_may_not_look_at_a_directory_may_write_to_it(
     assert server.files == {"/d/b": DATA}
 
 
-def test_what_a_server_keeps_of_an_upload_is_compared(
-    move: Moves, server: FaultyServer, tmp_path: Path
-) -> None:
-    (tmp_path / "a").write_bytes(DATA)
-    server.is_dav = False
-    server.fail("/b", Wrong(), Wrong(length=len(DATA) - 1))
-    with pytest.raises(Fault) as error:
-        move(tmp_path / "a", server.url("/b"))
-    assert error.value.kind is FaultKind.MISMATCH
-    assert server.files == {}
-
-
-@pytest.mark.parametrize("before", [None, b"other"], ids=["nothing there", "another file there"])
-@pytest.mark.parametrize("scheme", ["http", "dav"])
-def test_a_server_that_only_says_that_it_has_moved_a_file(
-    move: Moves, server: FaultyServer, tmp_path: Path, scheme: str, before: bytes | None
-) -> None:
-    (tmp_path / "a").write_bytes(DATA)
-    if before is not None:
-        server.files["/b"] = before
-    temporary: list[str] = []
-
-    class Once(dict[str, list[Wrong]]):
-        def get(self, path: str, default: Any = None) -> Any:
-            if path.endswith(".part") and server.requests[-1][0] == "MOVE" and not temporary:
-                temporary.append(path)
-                return [Wrong(status=201)]
-            return super().get(path, default)
-
-    server._wrong = Once()
-    there = "is not there" if before is None else "has 5 bytes"
-    with pytest.raises(Fault, match=f"has moved a file to .*/b, which {there}") as error:
-        move(tmp_path / "a", server.url("/b", scheme))
-    assert (error.value.kind, error.value.transient) == (FaultKind.MISMATCH, True)
-    move(tmp_path / "a", server.url("/b", scheme))
-    assert server.files["/b"] == DATA
-
-
-def test_who_may_not_look_at_what_was_moved(
-    move: Moves, server: FaultyServer, tmp_path: Path
-) -> None:
-    (tmp_path / "a").write_bytes(DATA)
-    server.fail("/b", Wrong(status=403))
-    move(tmp_path / "a", server.url("/b"))
-    assert server.files["/b"] == DATA
-
-
 @pytest.mark.parametrize("reads", [True, False])
 @pytest.mark.parametrize("headers", [[], ["Connection: close"]], ids=["keeps", "closes"])
 def test_a_server_that_has_a_file_before_all_was_sent(
@@ -582,6 +512,7 @@ def early(said: bytes, reads: bool) -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_servers_are_asked_for_checksums(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
     """After an upload, and before one is skipped."""
     (tmp_path / "a").write_bytes(DATA)

@@ -13,12 +13,15 @@ from condor_pydagman.data_requests.faults import FaultKind
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Placement
-from condor_pydagman.placement import gfal_way, performer
+from condor_pydagman.data_requests.urls import parse_url
+from condor_pydagman.placement import gfal_way, local_part, performer
 from condor_pydagman.placement.attempt_lines import attempt_line
+from condor_pydagman.placement.endpoints.local_files import LocalFiles
 from condor_pydagman.placement.journal import Journal, NoJournal
 from condor_pydagman.placement.make_worker import make_worker
 from condor_pydagman.placement.rules.journal_text import key_of
 from condor_pydagman.placement.rules.services import Service
+from condor_pydagman.placement.stream_copy import partial_name
 from condor_pydagman.placement.turns import Turns
 from condor_pydagman.placement.way import Surroundings
 from condor_pydagman.placement.worker import AttemptEnd, Worker
@@ -479,6 +482,21 @@ def test_an_allocation_is_released_after_a_transfer_that_fails_and_again_the_nex
     assert Work(space_of("allocate"), surroundings).run() == set(), "nothing is left of it"
 
 
+def left_by_kill(place: Path, way: str) -> Path:
+    """What is beside the file if the worker was killed just after that got its name."""
+    source = parse_url(str(place / "a"))
+    if way == "module":
+        left = Path(local_part._part_name(source, str(place / "b")))
+        (left / "new").mkdir(parents=True)
+        left.chmod(0o700)
+    else:
+        found = LocalFiles().look(source)
+        assert found is not None
+        left = place / partial_name(source, found.version, "b")
+        os.link(place / "b", left)
+    return left
+
+
 @pytest.mark.parametrize("way", ["direct", "module"])
 def test_a_file_that_a_killed_worker_has_named_is_its_own(
     surroundings: Surroundings, tmp_path: Path, way: str
@@ -498,7 +516,9 @@ def test_a_file_that_a_killed_worker_has_named_is_its_own(
     assert Work(text, surroundings, journal).run() == set()
     again = Journal(str(tmp_path / "journal"))
     assert again.done == {}
+    left = left_by_kill(place, way)
     assert Work(text, surroundings, again).run() == set()
+    assert not left.exists()
     (place / "b").rename(place / "c")
     (place / "b").write_text("somebody else's")
     assert Work(text, surroundings, again).run() == {FaultKind.DESTINATION}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -77,6 +78,32 @@ def three_units_at_three_sites(s: Scene) -> None:
     staged = s.text("t.dag.nodes.log")
     assert all(f'Destination = "{area}/unit' in staged for area in areas.values())
     assert [path.name for area in areas.values() for path in area.iterdir()] == ["broken"]
+
+
+@STAGE.scene
+def space_at_a_site_that_a_unit_has_left(s: Scene) -> None:
+    """It is given back; that of the units which are done stays until its duration has passed."""
+    areas = three_sites(s, 1)
+    staged = s.text("stage-in.dap").replace("]\n", '  allocation_id = "$(unit)";\n]\n')
+    space = 'dest_host = "$(MATCH_Door)"; allocation_id = "$(unit)"; size = "1 kB"'
+    duration = 'duration = "60 minutes"'
+    (s.work / "stage-in.dap").write_text(f"[ dap_type = allocate; {space}; {duration} ]\n{staged}")
+    capacities = ", ".join(f"{area}=9 kB" for area in areas.values())
+    knobs = {"PYDAGMAN_PLACEMENT_DIR": str(s.work / "shared")}
+    with (s.work / "t.config").open("a") as config:
+        config.write(f"PYDAGMAN_PLACEMENT_DIR = {knobs['PYDAGMAN_PLACEMENT_DIR']}\n")
+        config.write(f"PYDAGMAN_PLACEMENT_CAPACITY = {capacities}\n")
+    s.submit("CONFIG t.config\nINCLUDE placed.dag\n")
+    assert s.ends() == 0
+
+    def kept() -> list[str]:
+        shown = ("condor_pydagman", "allocations", "list", "--json")
+        environment = {f"_CONDOR_{name}": value for name, value in knobs.items()}
+        done = s.access_point.run(*shown, cwd=s.work, environment=environment)
+        return sorted(one["allocation_id"] for one in json.loads(done.stdout))
+
+    s.until(lambda: kept() == ["unit1", "unit2", "unit3"], "space at the left site is given back")
+    assert s.text("t.dag.placements/released.out").count("released: unit") == 1
 
 
 @STAGE.scene

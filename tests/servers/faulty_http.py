@@ -59,6 +59,8 @@ class FaultyServer(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         self.is_dav = True
+        self.move_status = 0  # that answers MOVE, though OPTIONS names it; 0 if it is done
+        self.cuts_names = False  # whether the name of what is moved or copied ends before a `?`
         self.password = ""
         self.expectation = 0, ""  # status and Location that the next Expect is answered by
         self.people: list[str] = []  # whose certificates were seen
@@ -222,19 +224,28 @@ class _Handler(BaseHTTPRequestHandler):
         return data if len(data) == length else None
 
     def do_DELETE(self) -> None:
-        path, _ = self._begin()
+        path, wrong = self._begin()
+        if wrong.status:
+            self._answer(wrong.status)
+            return
         self._answer(204 if self.server.files.pop(path, None) is not None else 404)
 
     def do_OPTIONS(self) -> None:
-        self._begin()
+        _, wrong = self._begin()
+        if wrong.status:
+            self._answer(wrong.status, dict(wrong.headers))
+            return
         allowed = "GET, HEAD, PUT, DELETE" + ", MOVE, COPY, PROPFIND, MKCOL" * self.server.is_dav
         self._answer(200, {"Allow": allowed})
 
     def do_MOVE(self) -> None:
         path, wrong = self._begin()
+        status = wrong.status or (self.server.move_status if self.command == "MOVE" else 0)
         to = unquote(urlsplit(self.headers["Destination"]).path, errors="surrogateescape")
-        if wrong.status or path not in self.server.files:
-            self._answer(wrong.status or 404)
+        if self.server.cuts_names:
+            to = to.partition("?")[0]
+        if status or path not in self.server.files:
+            self._answer(status or 404)
             return
         data = self.server.files[path]
         if self.command == "MOVE":

@@ -154,6 +154,7 @@ class DataNodes:
         self._settings: Settings | None = None
         self._ready = False
         self._totals = PlacementTotals()
+        self._left: dict[str, str] = {}  # when nodes have left a site, by their names
 
     def template(self, action: SubmitNode, text: str) -> job_description.Template | None:
         """See `ports.Placements`."""
@@ -192,11 +193,14 @@ class DataNodes:
     def end(self, *, removed: bool) -> None:
         """See `ports.Placements`."""
         remove_work_orders(self._directory)
-        if removed and os.path.isdir(self._directory):
-            self.release_allocations()
+        if (removed or self._left) and os.path.isdir(self._directory):
+            self.release_allocations({} if removed else self._left)
 
-    def release_allocations(self) -> None:
-        """Let a process that outlives DAGMan release what the removed DAG has allocated."""
+    def release_allocations(self, left: Mapping[str, str]) -> None:
+        """Let a process that outlives DAGMan release what the removed DAG has allocated.
+
+        `left`: only what these nodes have allocated, each before a time.
+        """
         try:
             order = WorkOrder(
                 token="",
@@ -204,7 +208,7 @@ class DataNodes:
                 retry=0,
                 name="",
                 text="",
-                macros={},
+                macros=left,
                 directory=self._directory,
                 nodes_log="",
                 environment=passed_on(os.environ),
@@ -224,6 +228,13 @@ class DataNodes:
                 pass
             except OSError as error:
                 self._run.out.say(f"Warning: {path} can't be removed: {error.strerror}", 0)
+
+    def leave(self, nodes: Iterable[int]) -> None:
+        """See `ports.Placements`."""
+        left = {self._run.dag.names[node]: str(time.time()) for node in nodes}
+        self._left |= left
+        if os.path.isdir(self._directory):
+            self.release_allocations(left)
 
     def _extras(self, action: SubmitNode) -> Mapping[str, str]:
         """The variables that features give, and those of a FINAL node."""

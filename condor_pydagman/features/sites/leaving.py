@@ -144,18 +144,18 @@ def enforce(sites: Groups) -> None:
         if cleaning and group not in sites.cleaned:
             continue
         if not _is_busy(sites, group):
-            _forget_placements(sites, group)
+            _forget_placements(sites, group, cleaning or sites.groups[group].clean_up < 0)
             record = "SITE_CLEANED" if cleaning else "SITE_LEFT"
             matching.write(sites, group, record, sites.rounds[group], sites.sites[group])
 
 
-def _forget_placements(sites: Groups, group: int) -> None:
+def _forget_placements(sites: Groups, group: int, are_gone: bool) -> None:
     """Before the record, so that a crash between the two forgets them once more."""
     run = sites.run
     nodes = sites.groups[group].nodes
     placing = tuple(node for node in nodes if run.dag.kinds[node] == NodeKind.DATA)
     if placing:
-        run.emit(do.ForgetPlacements(placing))
+        run.emit(do.ForgetPlacements(placing, are_gone))
 
 
 def _is_busy(sites: Groups, group: int) -> bool:

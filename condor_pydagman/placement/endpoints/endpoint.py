@@ -8,8 +8,7 @@ secrets, and nothing else for what servers, networks and disks do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from types import TracebackType
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
@@ -20,7 +19,9 @@ MAX_DEPTH = 64  # of directories that a server lists
 MAX_ENTRIES = 1_000_000  # of a directory that a server lists, and of directories that wait for it
 MAX_DIGITS = 18  # of a number that a server tells
 _WHOLE = re.compile(rf"[0-9]{{1,{MAX_DIGITS}}}")
-
+# Why something in a directory is left out, at all services alike.
+EMPTY = "an empty directory"
+NO_FILE = "neither a file nor a link to one"
 
 Itself = TypeVar("Itself")
 
@@ -58,16 +59,11 @@ class Reader(Protocol):
         version, checksums: as of an `Entry`.
     """
 
-    @property
-    def offset(self) -> int:
-        """See the class."""
+    offset: int
+    version: str
 
     @property
     def size(self) -> int | None:
-        """See the class."""
-
-    @property
-    def version(self) -> str:
         """See the class."""
 
     @property
@@ -105,29 +101,23 @@ class Endpoint(Protocol):
         can_append: whether `write` can go on at an offset.
         can_rename: whether `rename` works; if not, `appears_whole` should be true.
         appears_whole: a file that is written is not seen before `Writer.commit` (object stores).
+        leaves_out: is told what else `files_below` sees: a path as of an `Entry`, and what it is.
     """
 
-    @property
-    def can_list(self) -> bool:
-        """See the class."""
-
-    @property
-    def can_append(self) -> bool:
-        """See the class."""
+    can_list: bool
+    can_append: bool
+    appears_whole: bool
+    leaves_out: Callable[[str, str], None]
 
     @property
     def can_rename(self) -> bool:
-        """See the class."""
-
-    @property
-    def appears_whole(self) -> bool:
         """See the class."""
 
     def look(self, url: Url) -> Entry | None:
         """The file or directory, None if there is none."""
 
     def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
-        """All files below a directory, not the directories, in no order.
+        """All files below a directory, and links to files, in no order.
 
         `deep`: also those in directories of it.
         """
@@ -155,16 +145,17 @@ class Endpoint(Protocol):
 
     def __enter__(self) -> Endpoint: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class Closing:
-    """What every endpoint is as a context: it is closed at the end."""
+    """What every endpoint is as a context: it is closed at the end.  What most can't do."""
+
+    leaves_out: Callable[[str, str], None] = staticmethod(lambda path, why: None)
+
+    def copy(self, url: Url, to: Url) -> bool:
+        """See `Endpoint`."""
+        return False
 
     def close(self) -> None:
         """See `Endpoint`."""
@@ -172,13 +163,14 @@ class Closing:
     def __enter__(self: Itself) -> Itself:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def linked_file(endpoint: Endpoint, link: Url) -> Entry | None:
+    """The file that a link leads to; None if it leads to none."""
+    found = endpoint.look(link)
+    return None if found is None or found.is_directory else found
 
 
 def check_depth(relative: str, root: Url) -> None:

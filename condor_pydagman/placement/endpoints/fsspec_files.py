@@ -14,7 +14,7 @@ from typing import Any
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement.endpoints.endpoint import Closing, Endpoint, Entry
+from condor_pydagman.placement.endpoints.endpoint import EMPTY, Closing, Endpoint, Entry
 from condor_pydagman.placement.endpoints.fsspec_options import file_system
 from condor_pydagman.placement.endpoints.library_faults import Mapped
 from condor_pydagman.placement.way import Surroundings
@@ -36,6 +36,7 @@ _NO_SERVICES = frozenset(
         *("http", "https", "webdav", "dav", "davs"),
     )
 )
+NO_PATH = "a key that is no path, as a part of it is empty"
 _USUAL = ("http", "https", "dav", "davs", "ftp", "ftps", "sftp", "s3", "root")
 _VERSIONS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "md5Hash")
 
@@ -120,11 +121,17 @@ class FsspecFiles(Closing):
         """See `Endpoint`."""
         root = self._path(url).rstrip("/") + "/"
         with self._errors(url):
-            found = self._fs.find(root, maxdepth=None if deep else 1, detail=True)
+            depth = None if deep else 1
+            found = self._fs.find(root, maxdepth=depth, detail=True, withdirs=deep)
+        parents = {path.rstrip("/").rpartition("/")[0].rstrip("/") for path in found}
         for path, info in found.items():
-            name = str(path)
-            relative = name[len(root) :] if name.startswith(root) else name.lstrip("/")
-            if relative and not relative.endswith("/"):
+            relative = path[len(root) :] if path.startswith(root) else path.lstrip("/")
+            if path.endswith("/") or info.get("type") == "directory":
+                if deep and path.rstrip("/") not in parents:
+                    self.leaves_out(relative, EMPTY)
+            elif "" in relative.split("/"):
+                self.leaves_out(relative, NO_PATH)
+            else:
                 yield _entry(relative, info)
 
     def read(self, url: Url, offset: int) -> FsspecReader:
@@ -178,9 +185,6 @@ class FsspecFiles(Closing):
         with self._errors(url):
             self._fs.cp_file(self._path(url), self._path(to))
         return True
-
-    def close(self) -> None:
-        """See `Endpoint`."""
 
     def _path(self, url: Url) -> str:
         """A path as fsspec has it: with the bucket in an object store."""

@@ -16,11 +16,20 @@ import pycurl
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.placement.endpoints.endpoint import (
+    EMPTY,
+    NO_FILE,
     Closing,
     Entry,
     check_count,
     check_depth,
+    linked_file,
     whole_number,
+)
+from condor_pydagman.placement.endpoints.ftp_listing import (
+    Facts,
+    entries_of,
+    facts_of_list,
+    facts_of_mlsd,
 )
 from condor_pydagman.placement.endpoints.libcurl import Session, ascii_host, tls_options
 from condor_pydagman.placement.endpoints.proxies import proxy_options
@@ -39,6 +48,7 @@ _KINDS = {
 }
 # Some servers' answer to a path that is not there; to other commands it means what it says.
 _BAD_PARAMETER = 501
+_UNKNOWN_COMMAND = (500, 502)
 _OF_FILE = (426, 450, 451)  # of the answers that may pass, these tell nothing of the server
 # The newer of the two is missing in older releases, and newer ones warn of the older.
 _LENGTH = getattr(pycurl, "CONTENT_LENGTH_DOWNLOAD_T", pycurl.CONTENT_LENGTH_DOWNLOAD)
@@ -61,6 +71,7 @@ class FtpFiles(Closing):
         is_tls = url.scheme == "ftps"
         self._session = Session(surroundings)
         self._server = url.server
+        self._has_mlsd = True  # as far as known
         port = f":{url.port}" * bool(url.port)
         self._root = f"ftp://{ascii_host(url)}{port}/%2F"
         self._options: dict[int, Any] = {
@@ -94,14 +105,22 @@ class FtpFiles(Closing):
         while waiting:
             directory = waiting.pop()
             check_depth(directory, url)
+            is_empty = True
             for name, facts in self._list(url, url.at(f"{root}/{directory}")):
-                relative = f"{directory}{name}"
-                if facts.get("type") == "dir":
+                is_empty, relative = False, f"{directory}{name}"
+                kind = facts.get("type", "").lower()
+                if kind == "dir":
                     waiting += [relative + "/"] * deep
                     check_count(len(waiting), self._server)
-                elif facts.get("type") == "file":
+                elif kind == "file":
                     size = whole_number(facts.get("size", ""))
                     yield Entry(relative, size, False, facts.get("modify", ""))
+                elif "link" in kind and (target := linked_file(self, url.child(relative))):
+                    yield target._replace(path=relative)
+                else:
+                    self.leaves_out(relative, NO_FILE)
+            if is_empty:
+                self.leaves_out(directory, EMPTY)
 
     def read(self, url: Url, offset: int) -> FtpReader:
         """See `Endpoint`."""
@@ -136,10 +155,6 @@ class FtpFiles(Closing):
         except Fault as fault:
             if fault.kind is not FaultKind.MISSING:
                 raise
-
-    def copy(self, url: Url, to: Url) -> bool:
-        """See `Endpoint`; ftp can't."""
-        return False
 
     def close(self) -> None:
         """See `Endpoint`."""
@@ -182,16 +197,22 @@ class FtpFiles(Closing):
             self._session.begin(self._root, self._server, options)
             self._session.finish()
 
-    def _list(self, url: Url, directory: Url) -> Iterator[tuple[str, dict[str, str]]]:
+    def _list(self, url: Url, directory: Url) -> Iterator[tuple[str, Facts]]:
         """Names and facts of what is in a directory."""
+        if self._has_mlsd:
+            try:
+                return entries_of(self._listing(url, directory, "MLSD"), facts_of_mlsd)
+            except Fault:
+                self._has_mlsd = self._session.status not in _UNKNOWN_COMMAND
+                if self._has_mlsd:
+                    raise
+        listing = self._listing(url, directory, "LIST")
+        return entries_of(listing, lambda line: facts_of_list(line, directory))
+
+    def _listing(self, url: Url, directory: Url, command: str) -> bytearray:
         with self.errors(url, of_path=True):
-            self._begin(directory, {pycurl.CUSTOMREQUEST: "MLSD"})
-            listing = self._whole(self._session.blocks())
-        for line in _lines(listing):
-            told, _, name = line.decode("utf-8", "surrogateescape").partition(" ")
-            facts = (fact.partition("=") for fact in told.rstrip(";").split(";"))
-            if name not in (".", ".."):
-                yield name, {key.lower(): value for key, _, value in facts}
+            self._begin(directory, {pycurl.CUSTOMREQUEST: command})
+            return self._whole(self._session.blocks())
 
     def _whole(self, blocks: Iterator[bytes]) -> bytearray:
         """A listing, as the server has sent it: nothing needs less memory.
@@ -292,18 +313,6 @@ class FtpWriter:
     def abort(self) -> None:
         """See `endpoint.Writer`."""
         self._session.end()
-
-
-def _lines(listing: bytearray) -> Iterator[bytes]:
-    """The lines of a listing."""
-    begin = 0
-    while begin < len(listing):
-        end = listing.find(b"\n", begin)
-        end = end if end >= 0 else len(listing)
-        line = bytes(listing[begin:end]).rstrip(b"\r")
-        if line:
-            yield line
-        begin = end + 1
 
 
 def _fault_of_answer(code: int, line: bytes, url: Url, *, is_made: bool) -> Fault:

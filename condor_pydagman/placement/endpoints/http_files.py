@@ -6,6 +6,7 @@ Writing replaces a whole file; where the server knows MOVE, under a temporary na
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
@@ -18,6 +19,7 @@ from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.endpoints.endpoint import (
+    EMPTY,
     Closing,
     Entry,
     SendAgain,
@@ -55,6 +57,8 @@ _DAV = ("dav", "davs")
 _TLS = ("https", "davs")
 _GOOD = (200, 201, 202, 204, 206, 207)
 _UNKNOWN_METHOD = (405, 501)
+_NO_MOVE = (400, 404, *_UNKNOWN_METHOD)  # if what is to be moved is there
+_ENDS_OF_PATHS = ";?#"  # for servers that decode a URL before they take it apart
 _METHODS: Mapping[str, Mapping[int, Any]] = {"GET": {}, "HEAD": {pycurl.NOBODY: 1}}
 _QUERY_SAFE = "!#$%&'()*+,/:;=?@[]~"  # what is not so is encoded: blanks, ends of lines
 
@@ -108,18 +112,28 @@ class HttpFiles(Closing):
         self._kinds: dict[str, set[str]] = {}  # of addresses that there may be connections to
         self._target = self._root = url._replace(path="/", query="")
         self._of_target = _NO_SERVICE
-        self._moves: bool | None = True if self._is_dav else None
+        self._moves: bool | None = None
         self._reached = "", ""  # host and address of the last answer
         self._kind = ""  # of that address
         self._elsewhere: _Elsewhere | None = None
 
     @property
     def can_rename(self) -> bool:
-        """See `Endpoint`; an http server is asked once whether it knows MOVE."""
+        """See `Endpoint`; a server is asked once whether it knows MOVE."""
         if self._moves is None:
-            answer = self._ask_all("OPTIONS", self._root)
-            self._moves = "MOVE" in answer.headers.get("allow", "").upper()
+            allowed = self._allowed()
+            # WebDAV may begin further below: then this tells nothing of it, and MOVE is tried.
+            self._moves = "MOVE" in allowed or (self._is_dav and "PUT" not in allowed)
         return self._moves
+
+    def _allowed(self) -> str:
+        """Methods that are known at the root of the server; '' if WebDAV's is not to be had."""
+        try:
+            return self._ask_all("OPTIONS", self._root).headers.get("allow", "").upper()
+        except Fault as fault:
+            if not self._is_dav or fault.kind is FaultKind.STOPPED:
+                raise
+            return ""
 
     def look(self, url: Url) -> Entry | None:
         """See `Endpoint`."""
@@ -153,7 +167,9 @@ class HttpFiles(Closing):
         seen = {root}
         while waiting:
             directory = waiting.pop()
+            is_empty = True
             for listed in self._inside(url._replace(path=directory)):
+                is_empty = False
                 relative = listed.path.removeprefix(root)
                 if not listed.is_directory:
                     yield Entry(relative, listed.size, False, listed.version)
@@ -162,6 +178,8 @@ class HttpFiles(Closing):
                     seen.add(listed.path)
                     check_count(len(seen), url.server)
                     waiting.append(listed.path)
+            if is_empty:
+                self.leaves_out(directory.removeprefix(root), EMPTY)
 
     def read(self, url: Url, offset: int) -> HttpReader:
         """See `Endpoint`; the whole file, if the server does not give the rest of it alone."""
@@ -229,28 +247,55 @@ class HttpFiles(Closing):
 
     def rename(self, url: Url, to: Url) -> None:
         """See `Endpoint`."""
-        headers = {"Destination": self._absolute(to), "Overwrite": "T"}
-        answer = self._ask_all("MOVE", url, headers)
+        answer = self._give_name("MOVE", url, to)
+        if answer.status in _NO_MOVE and self._seen(url) is not None:
+            self._moves = False
+            self._surroundings.say(
+                f"{url.server} can't rename: files have their final names at once"
+            )
+            with contextlib.suppress(Fault):
+                self.remove(url)
+            raise SendAgain(f"{url.server} can't rename {url}")
         if answer.status in (404, 410):  # done by a request whose answer was lost, or removed
             raise Fault(FaultKind.SERVER, f"{url.server} has lost {url}")
         _check(answer, "MOVE", url)
 
-    def check_moved(self, to: Url, size: int | None) -> None:
-        """Look at what was renamed: some servers say that they have moved what they have not.
+    def _give_name(self, method: str, url: Url, to: Url) -> Answer:
+        """Move or copy within the server.
 
         Raises:
-            Fault: it is not there, or has another size.
+            Fault: the server has given the file another name, which it would do again.
         """
+        cut = [to.at(to.path.partition(end)[0]) for end in _ENDS_OF_PATHS if end in to.path]
+        before = [self._seen(one) for one in cut]
+        headers = {"Destination": self._absolute(to), "Overwrite": "T"}
+        answer = self._ask_all(method, url, headers)
+        if cut and answer.status in _GOOD and self._seen(to) is None:
+            for one, old in zip(cut, before):
+                if self._seen(one) not in (None, old):
+                    reason = f"{to.server} made {one} of {to}: give the file a name without ; ? #"
+                    raise Fault(FaultKind.DESTINATION, reason, transient=False)
+        return answer
+
+    def _seen(self, url: Url) -> Entry | None:
+        """What we may see of a file."""
         try:
-            found = self.look(to)
+            return self.look(url)
         except Fault as fault:
             if fault.kind is FaultKind.DENIED:
-                return  # who may write there may not be allowed to look
+                return None
             raise
-        if found is None or (None not in (size, found.size) and size != found.size):
-            there = "is not there" if found is None else f"has {found.size} bytes"
-            reason = f"{to.server} says that it has moved a file to {to}, which {there}"
-            raise Fault(FaultKind.MISMATCH, reason)
+
+    def wrong_after_move(self, to: Url, size: int | None) -> str:
+        """What is wrong with a file after it was renamed; '' if nothing.
+
+        Some servers say that they have moved what they have not.
+        """
+        found = self.look(to)
+        if found is not None and (None in (size, found.size) or size == found.size):
+            return ""
+        there = "is not there" if found is None else f"has {found.size} bytes"
+        return f"{to.server} says that it has moved a file to {to}, which {there}"
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
@@ -264,8 +309,7 @@ class HttpFiles(Closing):
             return False
         if self._is_dav:
             self._make_directories(to)
-        headers = {"Destination": self._absolute(to), "Overwrite": "T"}
-        answer = self._ask_all("COPY", url, headers)
+        answer = self._give_name("COPY", url, to)
         if answer.status in (*_UNKNOWN_METHOD, 400, 502):
             return False
         _check(answer, "COPY", url)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.endpoints.disk_faults import reading, writing
-from condor_pydagman.placement.endpoints.endpoint import Closing, Entry
+from condor_pydagman.placement.endpoints.endpoint import EMPTY, NO_FILE, Closing, Entry
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _WRITE = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY
@@ -41,7 +41,7 @@ class LocalFiles(Closing):
             raise
 
     def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
-        """See `Endpoint`; links to directories are not followed."""
+        """See `Endpoint`."""
         root = url.path.rstrip("/") or "/"
         waiting = [""]
         while waiting:
@@ -49,6 +49,8 @@ class LocalFiles(Closing):
             path = os.path.join(root, directory)
             with reading(path), os.scandir(path) as entries:
                 found = sorted(entries, key=lambda one: one.name)
+            if not found:
+                self.leaves_out(directory, EMPTY)
             for one in found:
                 relative = os.path.join(directory, one.name)
                 if one.is_dir(follow_symlinks=False):
@@ -56,6 +58,8 @@ class LocalFiles(Closing):
                 elif one.is_file():
                     with reading(one.path):
                         yield entry(relative, one.stat())
+                else:
+                    self.leaves_out(relative, NO_FILE)
 
     def read(self, url: Url, offset: int) -> LocalReader:
         """See `Endpoint`."""
@@ -82,10 +86,6 @@ class LocalFiles(Closing):
                 os.unlink(url.path)
             except FileNotFoundError:
                 return
-
-    def copy(self, url: Url, to: Url) -> bool:
-        """See `Endpoint`; `local_copy` does it, with progress."""
-        return False
 
     def close(self) -> None:
         """See `Endpoint`."""

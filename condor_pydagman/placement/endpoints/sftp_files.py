@@ -16,7 +16,14 @@ from typing import Any
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url, masked_text
-from condor_pydagman.placement.endpoints.endpoint import Closing, Entry, check_depth
+from condor_pydagman.placement.endpoints.endpoint import (
+    EMPTY,
+    NO_FILE,
+    Closing,
+    Entry,
+    check_depth,
+    linked_file,
+)
 from condor_pydagman.placement.endpoints.library_faults import fault_of
 from condor_pydagman.placement.way import Surroundings
 
@@ -60,7 +67,7 @@ class SftpFiles(Closing):
             raise
 
     def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
-        """See `Endpoint`; links to directories are not followed."""
+        """See `Endpoint`."""
         root = url.path.rstrip("/")
         waiting = [""]
         while waiting:
@@ -68,6 +75,8 @@ class SftpFiles(Closing):
             check_depth(directory, url)
             with self._errors(url):
                 found = self._sftp().listdir_attr(f"{root}/{directory}")
+            if not found:
+                self.leaves_out(directory, EMPTY)
             for one in found:
                 relative = f"{directory}{one.filename}"
                 mode = one.st_mode or 0
@@ -75,10 +84,10 @@ class SftpFiles(Closing):
                     waiting += [relative + "/"] * deep
                 elif stat.S_ISREG(mode):
                     yield _entry(relative, one)
-                elif stat.S_ISLNK(mode):
-                    target = self.look(url.child(relative))
-                    if target is not None and not target.is_directory:
-                        yield target._replace(path=relative)
+                elif stat.S_ISLNK(mode) and (target := linked_file(self, url.child(relative))):
+                    yield target._replace(path=relative)
+                else:
+                    self.leaves_out(relative, NO_FILE)
 
     def read(self, url: Url, offset: int) -> SftpReader:
         """See `Endpoint`."""
@@ -119,10 +128,6 @@ class SftpFiles(Closing):
         except Fault as fault:
             if fault.kind is not FaultKind.MISSING:
                 raise
-
-    def copy(self, url: Url, to: Url) -> bool:
-        """See `Endpoint`; sftp can't."""
-        return False
 
     def close(self) -> None:
         """See `Endpoint`."""

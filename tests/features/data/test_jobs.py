@@ -103,17 +103,25 @@ def test_allocations_of_a_removed_dag(
         (module, parse_work_order(order.decode()))
     )
     monkeypatch.setattr(detached_process, "start", start)
-    DataNodes(data_run).release_allocations()
+    (tmp_path / "t.dag.placements").mkdir()
+    DataNodes(data_run).end(removed=False)
+    DataNodes(data_run).end(removed=True)
     ((module, found),) = started
     assert module == "condor_pydagman.placement.dag_allocations"
     assert isinstance(found, WorkOrder)
     assert found.directory == str(tmp_path / "t.dag.placements")
+    assert not found.macros
+    nodes = DataNodes(data_run)
+    nodes.leave([0])
+    nodes.end(removed=False)  # once more, in case that it could not be done
+    left = [order.macros for _, order in started[1:] if isinstance(order, WorkOrder)]
+    assert [list(one) for one in left] == [[data_run.dag.names[0]]] * 2
 
     def fails(module: str, order: bytes) -> None:
         raise OSError(12, "no memory")
 
     monkeypatch.setattr(detached_process, "start", fails)
-    DataNodes(data_run).release_allocations()
+    DataNodes(data_run).end(removed=True)
     assert "are not released" in data_run.said[-1]
 
 

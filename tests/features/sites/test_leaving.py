@@ -649,30 +649,35 @@ def test_a_group_whose_site_is_gone_waits_no_longer_than_its_policy_says() -> No
     assert "there was none for 100 s (WAIT 100)" in harness.engine.run.nodes.errors[0]
 
 
+def _placing(policy: str) -> Matched:
+    """A group whose DATA node has failed at a site."""
+    text = "DATA A a.dap\nJOB B b\nDATA C c.dap\nPARENT A CHILD B\nPARENT B CHILD C\n"
+    text += f"SITE_GROUP g NODES A B C\n{policy}\n"
+    harness = placed(build(["t.dag"], lambda _path: text, BuildOptions()), "s:1 t:1")
+    harness.take("A", 1)
+    harness.happens(make.terminated(1, value=1))
+    return harness
+
+
+def test_what_is_allocated_there_is_given_back() -> None:
+    harness = _placing("SITE_POLICY g FAILURES 1")
+    assert _forgets_before(harness.all, "SITE_LEFT") == ((0, 2), True)
+
+
 def test_notes_of_its_placements_are_forgotten_first() -> None:
     """Before the log has it that the group has left, or has cleaned up: a crash between the two
     forgets them once more."""
-    text = "DATA A a.dap\nJOB B b\nDATA C c.dap\nPARENT A CHILD B\nPARENT B CHILD C\n"
-    harness = placed(
-        build(
-            ["t.dag"],
-            lambda _path: f"{text}SITE_GROUP g NODES A B C\n{CLEAN}\n",
-            BuildOptions(),
-        ),
-        "s:1 t:1",
-    )
-    harness.take("A", 1)
-    harness.happens(make.terminated(1, value=1))
+    harness = _placing(CLEAN)
     assert harness.groups() == "g=CLEANING@s"
-    assert _forgets_before(harness.all, "SITE_LEFT") == (0, 2)
+    assert _forgets_before(harness.all, "SITE_LEFT") == ((0, 2), False)
     assert not any(isinstance(one, do.ForgetPlacements) for one in harness.restart().all)
     harness.take("C", 2)
     harness.happens(make.terminated(2))
-    assert _forgets_before(harness.all, "SITE_CLEANED") == (0, 2)
+    assert _forgets_before(harness.all, "SITE_CLEANED") == ((0, 2), True)
 
 
-def _forgets_before(actions: list[do.Action], record: str) -> tuple[int, ...]:
-    """The nodes whose notes are forgotten right before a record is written."""
+def _forgets_before(actions: list[do.Action], record: str) -> do.ForgetPlacements:
+    """The nodes whose notes are forgotten right before a record is written; are they gone?"""
     (place,) = [
         number
         for number, one in enumerate(actions)
@@ -680,4 +685,4 @@ def _forgets_before(actions: list[do.Action], record: str) -> tuple[int, ...]:
     ]
     before = actions[place - 1]
     assert isinstance(before, do.ForgetPlacements)
-    return before.nodes
+    return before
