@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.explain.feature_findings import going_on, is_failure_explained
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.halts import cool_down_left
+from condor_pydagman.follow.notices.known import HELD
 from condor_pydagman.follow.notices.name_lists import capitalized, nodes_named
 from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.printable import message, number_of, printable
@@ -104,9 +106,14 @@ def _not_started(facts: Facts) -> Iterator[Notice]:
 
 
 def _idle(facts: Facts) -> Iterator[Notice]:
-    if (facts.run.exit_code or 0) > MAX_FINAL_EXIT_CODE:
+    run = facts.run
+    # a hold, or a restart of the schedd, ends DAGMan as errors do
+    by_itself = run.aborted or (run.errors and facts.ad.get("LastJobStatus") != HELD)
+    if by_itself and (run.exit_code or 0) > MAX_FINAL_EXIT_CODE:
         yield from _unknown(facts)
         return
+    if cool_down_left(facts.ad, facts.now):
+        return  # which halt_notices tells
     since = _number(facts.ad.get("EnteredCurrentStatus")) or facts.dagman_job.submitted
     age = f" for {duration(facts.now - since)}" if since else ""
     sentence = f"DAGMan's job {facts.cluster} has been idle{age}: the schedd has not started it."
@@ -170,7 +177,7 @@ def _failed(facts: Facts) -> Iterator[Notice]:
 
 def _errors(facts: Facts) -> Evidence:
     lines = tuple(map(printable, facts.run.errors))
-    return Evidence(facts.out, "errors:", facts.run.ended, lines)
+    return Evidence(facts.out, "errors:" if lines else "", facts.run.ended, lines)
 
 
 def _unknown(facts: Facts) -> Iterator[Notice]:

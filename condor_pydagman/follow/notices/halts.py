@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from condor_pydagman import feature_table
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
@@ -17,6 +18,7 @@ from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, NodeStatus
 from condor_pydagman.words import duration
 
 _REMOVED = 3  # JobStatus
+_COOL_DOWN = "JobCoolDownExpiration"
 _BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 
@@ -37,6 +39,8 @@ def halt_notices(known: Known) -> Iterator[Notice]:
     """What keeps the whole DAG from going on, or has ended it."""
     if known.state is DagState.HELD:
         yield _held(known)
+    if known.state is DagState.IDLE and cool_down_left(known.ad, known.now):
+        yield _cooling_down(known)
     if known.run.cancelled_by and (known.is_live or known.state is DagState.REMOVED):
         yield _cancelled(known)
     elif known.state is DagState.REMOVED:
@@ -51,6 +55,23 @@ def halt_notices(known: Known) -> Iterator[Notice]:
         yield _aborted(known)
 
 
+def cool_down_left(ad: Mapping[str, Any], now: float) -> float:
+    """Seconds for which the schedd does not start a DAGMan that has ended once more; 0.0 if it
+    may."""
+    return max(_number(ad.get(_COOL_DOWN)) - now, 0.0)
+
+
+def _cooling_down(known: Known) -> Notice:
+    left = cool_down_left(known.ad, known.now)
+    sentence = (
+        f"DAGMan's job {known.cluster} waits for the schedd's cool-down, which ends in"
+        f" {duration(left)}; then DAGMan goes on. The jobs of its nodes continue."
+    )
+    why = "by SCHEDULER_UNIVERSE_COOL_DOWN_DURATION, after a hold, a restart or an error"
+    evidence = Evidence(f"{_COOL_DOWN} of job {known.cluster}", why, known.now + left)
+    return Notice("dagman.idle", Weight.WAITING, sentence, evidence=(evidence,))
+
+
 def _held(known: Known) -> Notice:
     hold = known.hold
     code = int(_number(known.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
@@ -63,9 +84,18 @@ def _held(known: Known) -> Notice:
     )
     evidence = (Evidence(f"HoldReason of job {known.cluster}", message(reason), since),)
     command = f"condor_release {known.cluster}"
-    advice = (f"To continue: {command}",)
+    advice, left = f"To continue: {command}", cool_down_left(known.ad, known.now)
+    if left:
+        advice += f"; the schedd starts DAGMan in {duration(left)}, when its cool-down ends"
     return Notice(
-        "dagman.held", Weight.PROBLEM, sentence, (), evidence, advice, since=since, command=command
+        "dagman.held",
+        Weight.PROBLEM,
+        sentence,
+        (),
+        evidence,
+        (advice,),
+        since=since,
+        command=command,
     )
 
 
