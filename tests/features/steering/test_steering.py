@@ -329,7 +329,7 @@ def test_by_each_kind(nodes: Nodes) -> None:
     ("kind", "value", "words"),
     [
         ("names", ("aling_1",), "no node 'aling_1'; did you mean align_1"),
-        ("names", ("x" * 100_000,), "no node"),
+        ("names", ("x" * 100_000,), "; `add` adds what the DAG files have got since"),
         ("pattern", "b*", "no node's name matches 'b*'"),
         ("pattern", "?" * 100_000, "at most 1000 characters"),
         ("state", "dead", "no state 'dead'; the states are waiting"),
