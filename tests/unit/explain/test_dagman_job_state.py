@@ -198,7 +198,8 @@ def test_a_dagman_that_is_started_again() -> None:
 def test_rescue_files() -> None:
     rescue = RescueFile("t.dag.rescue001", 1, NOW)
     about = {"state": DagState.FAILED, "submit_command": "condor_submit_dag t.dag"}
-    (finding,) = rescue_findings(facts_of(TEXT, FAILED, rescue=rescue, **about))
+    text = TEXT + "SERVICE S s.sub\n"
+    (finding,) = rescue_findings(facts_of(text, FAILED, rescue=rescue, **about))
     assert "continues from t.dag.rescue001: 1 of 2 nodes is done" in finding.sentence
     assert texts(finding) == ["t.dag.rescue001: 1 DONE line"]
     assert finding.advice == ("When you have fixed the cause: condor_submit_dag t.dag",)
