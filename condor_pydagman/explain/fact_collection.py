@@ -76,7 +76,9 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         job,
         taken=taken,
         rescue=_rescue(found, run),
-        submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
+        submit_command=""
+        if depth or (found.ended and not run.starts)
+        else _submit_command(found, plan),
     )
     facts = _with_features(_with_queue(facts, found), found)
     failures = [
@@ -272,8 +274,9 @@ def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
     return RescueFile(shown(path), len(re.findall(r"^DONE ", text, re.M)), written)
 
 
-def _submit_command(found: FoundDag) -> str:
-    """What submits the DAG again, from the directory in which one is."""
+def _submit_command(found: FoundDag, plan: Plan) -> str:
+    """What submits the DAG again, from the directory in which one is; one whose files can't be read
+    is checked before."""
     words = ["condor_submit_dag"]
     has_rescue = bool(rescue_numbers(found.paths))
     if found.state is DagState.INTERRUPTED:
@@ -285,6 +288,8 @@ def _submit_command(found: FoundDag) -> str:
         words += [option, str(value)] if value else []
     words += ["-usedagdir"] * found.options.use_dag_dir + ["-bundle"] * found.options.bundle
     command = shlex.join([*words, *found.files])
+    if plan.is_unknown:
+        command = f"{shlex.join(['condor_dag_checker', '-lint', *found.files])} && {command}"
     if os.path.realpath(found.directory) != os.path.realpath("."):
         return f"cd {shlex.quote(found.directory)} && {command}"
     return command

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from condor_pydagman.adapters.followed_files import UNKNOWN
@@ -158,6 +159,8 @@ def _values(text: str, job: Ad) -> Iterator[str]:
 
 def _shown(job: Any, name: str) -> str:
     value = job.eval(name)
+    if isinstance(value, Enum):  # undefined or error, which are numbers as well
+        return value.name.lower()
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
@@ -272,7 +275,7 @@ def _jobs(facts: Facts) -> Iterator[Notice]:
         f" running{longest}."
     )
     host = f" on {message(attempt.hosts[-1])}" if attempt.hosts else ""
-    text = f"job {attempt.job} of {message(oldest.name)}{host}"
+    text = f"{job_of(oldest)}{host}"
     evidence = (Evidence(facts.nodes_log, text, attempt.started),)
     yield Notice("job.running", Weight.NOTE, sentence, names, evidence)
 
@@ -354,8 +357,7 @@ def _logged(facts: Facts) -> Iterator[Notice]:
     oldest = min(nodes, key=lambda run: run.attempts[-1].submitted)
     attempt = oldest.attempts[-1]
     sentence = _waits(jobs, tuple(run.name for run in nodes), attempt.submitted, facts.now)
-    text = f"job {attempt.job} of {message(oldest.name)}: submitted"
-    evidence = Evidence(facts.nodes_log, text, attempt.submitted)
+    evidence = Evidence(facts.nodes_log, f"{job_of(oldest)}: submitted", attempt.submitted)
     advice = f"To see why: condor_q -better-analyze {attempt.job}"
     names = _all_nodes(facts, [run.name for run in nodes])
     yield Notice("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
@@ -392,6 +394,12 @@ def _since(facts: Facts, fit: Fit) -> float:
 
 def _queued(facts: Facts) -> list[QueuedJob]:
     return [job for job in facts.jobs or () if job.status == IDLE]
+
+
+def job_of(node: NodeRun) -> str:
+    """The job of a node's last attempt, in words; a NOOP node has none."""
+    job, name = node.attempts[-1].job, message(node.name)
+    return f"job {job} of {name}" if job else name
 
 
 def _idle(run: NodeRun) -> int:

@@ -65,6 +65,12 @@ def test_a_failed_dag_with_a_failed_sub_dag(logs: DagLogs, tmp_path: Path) -> No
     assert found.unknown == ()
 
 
+def test_a_dag_that_can_t_be_parsed_is_to_be_checked_first(work_directory: Path) -> None:
+    Path("t.dag").write_text("JBO A a.sub\n")
+    command = "condor_dag_checker -lint t.dag && condor_submit_dag t.dag"
+    assert facts().submit_command == command
+
+
 def test_only_the_sub_dag_of_the_node_that_is_asked_for(logs: DagLogs) -> None:
     failed(logs)
     found = find_dag("t.dag", ask=False)

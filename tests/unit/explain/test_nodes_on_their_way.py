@@ -46,3 +46,9 @@ def test_of_several_the_longest() -> None:
         "2 PRE scripts of nodes B and A are running, the longest for 2 h (node B).",
         "3 jobs of nodes C and D are running, the longest for 1 min 20 s.",
     ]
+
+
+def test_a_noop_node_has_no_job() -> None:
+    noop = attempt(running=1, started=NOW - 8, cluster=0)
+    facts = facts_of("JOB P2 a.sub NOOP\n", {"P2": (NodeStatus.SUBMITTED, [noop])})
+    assert texts(running_findings(facts)[0]) == ["t.dag.nodes.log: P2 on slot1@one"]
