@@ -47,6 +47,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
         return [] if facts.run.removed or facts.run.cancelled_by else _rescue_to_come(facts)
     ended = facts.state in (DagState.FAILED, DagState.REMOVED)
     ended |= facts.state is DagState.SUCCEEDED and bool(facts.run.rescue_written)
+    ended |= facts.state is DagState.NOT_STARTED and facts.rescue is not None
     if not ended or not facts.submit_command:
         return []
     if facts.rescue is None:
@@ -65,7 +66,8 @@ def rescue_findings(facts: Facts) -> list[Notice]:
     )
     lines = number_of(facts.rescue.done, "DONE line")
     evidence = Evidence(facts.rescue.path, lines, facts.rescue.time)
-    when = "To continue it" if facts.state is DagState.REMOVED else "When you have fixed the cause"
+    is_failed = facts.state in _ENDED
+    when = "When you have fixed the cause" if is_failed else "To continue it"
     advice = f"{when}: {facts.submit_command}"
     return [_note(sentence, (evidence,), advice)]
 

@@ -125,8 +125,10 @@ def _how_done(facts: Facts, number: int | None, run: NodeRun) -> str:
         return f": {why}" if is_said else f" ({LOOKS[state].word}): {why}"
     if run.attempts:
         return ""
-    if facts.run.rescue_read:
-        return f" since an earlier run: {facts.run.rescue_read}, or the DAG file, says so"
+    to_come = facts.rescue.path if facts.rescue is not None and not facts.run.starts else ""
+    rescue = facts.run.rescue_read or to_come
+    if rescue:
+        return f" since an earlier run: {rescue}, or the DAG file, says so"
     return ": the DAG file says so"
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.adapters.files import DagFiles, living_holder, read_text, working_directory
+from condor_pydagman.adapters.files import (
+    DagFiles,
+    living_holder,
+    read_text,
+    rescue_numbers,
+    working_directory,
+)
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import leave_out
@@ -14,6 +20,7 @@ from condor_pydagman.feature_table import Given, offered
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, log_events
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
@@ -25,6 +32,7 @@ from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
 from condor_pydagman.monitor.node_descriptions import SubmittedOnHold
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, knobs_of, out_lines
+from condor_pydagman.records.rescue import newest
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in half a second
@@ -32,12 +40,15 @@ MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in h
 
 def read_plan(found: FoundDag) -> Plan:
     """Read the DAG files of a DAG, and the rescue file that its last run began with, if it is still
-    there.
+    there; without any log of a run, the one that the next begins with.
 
     Raises:
         PydagmanError: they are gone, or can't be read: what happened can be told all the same.
     """
-    dag = _read(found, rescue_of_last_run(found))
+    rescue = rescue_of_last_run(found)
+    if found.state is DagState.NOT_STARTED:
+        rescue = found.paths.rescue(newest(rescue_numbers(found.paths)))
+    dag = _read(found, rescue)
     return Plan(dag, Given(dag, found.paths), SubmittedOnHold(found, dag))
 
 
