@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.explain.feature_findings import going_on, is_failure_explained
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.halts import cool_down_left
+from condor_pydagman.follow.notices.halts import cool_down_left, number_in
 from condor_pydagman.follow.notices.known import HELD
 from condor_pydagman.follow.notices.name_lists import capitalized, nodes_named
 from condor_pydagman.follow.run_model import DagState, Run
@@ -117,7 +117,7 @@ def _idle(facts: Facts) -> Iterator[Notice]:
         return
     if cool_down_left(facts.ad, facts.now):
         return  # which halt_notices tells
-    since = _number(facts.ad.get("EnteredCurrentStatus")) or facts.dagman_job.submitted
+    since = number_in(facts.ad.get("EnteredCurrentStatus")) or facts.dagman_job.submitted
     age = f" for {duration(facts.now - since)}" if since else ""
     sentence = f"DAGMan's job {facts.cluster} has been idle{age}: the schedd has not started it."
     advice = (
@@ -196,7 +196,7 @@ def _unknown(facts: Facts) -> Iterator[Notice]:
 
 def failed_by_ad(facts: Facts) -> list[Notice]:
     """How many nodes have failed, if the logs can't be read: DAGMan's job ad tells no more."""
-    count = int(_number(facts.ad.get("DAG_NodesFailed")))
+    count = int(number_in(facts.ad.get("DAG_NodesFailed")))
     if facts.run.starts or not count:
         return []
     sentence = f"{number_of(count, 'node')} failed; only the logs of the DAG say which."
@@ -226,7 +226,3 @@ def failed_without_log(facts: Facts) -> list[Notice]:
 def failed_count(run: Run) -> int:
     """How many nodes DAGMan last counted as failed."""
     return run.counts[_FAILED] if run.counts else 0
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0

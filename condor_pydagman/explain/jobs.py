@@ -5,6 +5,7 @@ whether any machine can run them.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
@@ -22,6 +23,7 @@ from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
+MIN_EVICTIONS = 3  # of a job, for people to be told
 MAX_KINDS = 5  # of idle jobs that are compared with machines
 _AT_A_TIME = 500  # slots: the process that compares them has little memory
 _COUNTS = "condor_pydagman.explain.jobs:counts_of"
@@ -220,11 +222,27 @@ def _signs(text: str) -> Iterator[tuple[str, int]]:
 
 
 def running_findings(facts: Facts) -> list[Notice]:
-    """One for PRE scripts, one for POST scripts, one for jobs; none if no DAGMan runs."""
+    """One for PRE scripts, POST scripts, jobs that are evicted, jobs; none if no DAGMan runs."""
     if not facts.is_live:
         return []
     scripts = [notice for kind in ("PRE", "POST") for notice in _scripts(facts, kind)]
-    return [*scripts, *_jobs(facts)]
+    return [*scripts, *_evicted(facts), *_jobs(facts)]
+
+
+def _evicted(facts: Facts) -> Iterator[Notice]:
+    """Jobs that may never end, since no machine keeps them."""
+    nodes = with_jobs(facts.run, facts.run.nodes.values())
+    queued = (node for node in nodes if node.status is NodeStatus.SUBMITTED and node.attempts)
+    evictions = {node: node.attempts[-1].evictions for node in queued}
+    names = tuple(node.name for node, times in evictions.items() if times >= MIN_EVICTIONS)
+    if names:
+        worst = max(evictions, key=lambda node: evictions[node])
+        sentence = (
+            f"Jobs of {nodes_named(names)} are taken from their machines again and again, and begin"
+            f" anew each time: {job_of(worst)} {evictions[worst]} times."
+        )
+        advice = f"For the reasons: condor_pydagman events {shlex.quote(facts.name)}"
+        yield Notice("job.evicted", Weight.PROBLEM, sentence, names, advice=(advice,))
 
 
 def _scripts(facts: Facts, kind: str) -> Iterator[Notice]:

@@ -571,7 +571,8 @@ class History:
         """Up to a release all jobs in the queue may have been on hold."""
         jobs = [node.attempts[-1].queued_as for node in self.run.in_queue.values()]
         if not any(job.running or job.idle > (job is released) for job in jobs):
-            self.run.stood(max(job.holds[-1].time for job in jobs if job.holds), time)
+            holds = (job.holds[-1].time for job in jobs if job.holds)
+            self.run.stood(max(holds, default=time), time)
 
     def _ended(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
         attempt.ended = event.time

@@ -450,9 +450,8 @@ class Run:
 
     def stood(self, since: float, until: float) -> None:
         """Nothing could go on from the one time, or the last end of a node, to the other."""
-        last = self.ends[-1] if self.ends else 0.0
-        if until > max(since, last):
-            self.standstills.append((max(since, last), until))
+        begun = max(since, self.ends[-1]) if self.ends else since
+        self.standstills.append((begun, until))
 
     def ask(self, time: float, by: str, what: str) -> None:
         """Somebody asks something of the whole DAG: halt, resume, cancel-all."""

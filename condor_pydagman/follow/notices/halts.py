@@ -58,7 +58,7 @@ def halt_notices(known: Known) -> Iterator[Notice]:
 def cool_down_left(ad: Mapping[str, Any], now: float) -> float:
     """Seconds for which the schedd does not start a DAGMan that has ended once more; 0.0 if it
     may."""
-    return max(_number(ad.get(_COOL_DOWN)) - now, 0.0)
+    return max(number_in(ad.get(_COOL_DOWN)) - now, 0.0)
 
 
 def _cooling_down(known: Known) -> Notice:
@@ -74,9 +74,9 @@ def _cooling_down(known: Known) -> Notice:
 
 def _held(known: Known) -> Notice:
     hold = known.hold
-    code = int(_number(known.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
+    code = int(number_in(known.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
     reason = str(known.ad.get("HoldReason") or (hold.reason if hold else ""))
-    since = _number(known.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
+    since = number_in(known.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
     held = f"has been held for {duration(known.now - since)}" if since else "is held"
     sentence = (
         f"DAGMan's job {known.cluster} {held}, so the DAG is stopped:"
@@ -84,18 +84,13 @@ def _held(known: Known) -> Notice:
     )
     evidence = (Evidence(f"HoldReason of job {known.cluster}", message(reason), since),)
     command = f"condor_release {known.cluster}"
-    advice, left = f"To continue: {command}", cool_down_left(known.ad, known.now)
+    advice, left = (f"To continue: {command}",), cool_down_left(known.ad, known.now)
     if left:
-        advice += f"; the schedd starts DAGMan in {duration(left)}, when its cool-down ends"
+        advice = (
+            f"{advice[0]}; the schedd starts DAGMan in {duration(left)}, after its cool-down",
+        )
     return Notice(
-        "dagman.held",
-        Weight.PROBLEM,
-        sentence,
-        (),
-        evidence,
-        (advice,),
-        since=since,
-        command=command,
+        "dagman.held", Weight.PROBLEM, sentence, (), evidence, advice, since=since, command=command
     )
 
 
@@ -277,5 +272,6 @@ def _aborted(known: Known) -> Notice:
     )
 
 
-def _number(value: object) -> float:
+def number_in(value: object) -> float:
+    """A value of an ad as a number, 0.0 if it is none."""
     return float(value) if isinstance(value, (int, float)) else 0.0

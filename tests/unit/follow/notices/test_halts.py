@@ -64,8 +64,8 @@ def test_a_held_dagman_by_its_ad() -> None:
     assert notice.advice == ("To continue: condor_release 7",)
     (notice,) = said(DagState.HELD, ad={**ad, "JobCoolDownExpiration": NOW + 90})
     assert notice.advice == (
-        "To continue: condor_release 7; the schedd starts DAGMan in 1 min 30 s, when its"
-        " cool-down ends",
+        "To continue: condor_release 7; the schedd starts DAGMan in 1 min 30 s, after its"
+        " cool-down",
     )
 
 
