@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     facts = collect_facts(found, node=arguments.node or "")
     if arguments.node:
         _check_node(facts, arguments.node)
-        _check_known(found, facts, arguments.node)
+        if facts.is_live:
+            _check_known(found, facts, arguments.node)
         explanation = explain_node(facts, arguments.node)
     else:
         explanation = explain_dag(facts)
@@ -146,10 +147,8 @@ def _check_known(found: FoundDag, facts: Facts, name: str) -> None:
     """Refuse a node that the DAG file has got since DAGMan has read it.
 
     Raises:
-        PydagmanError: DAGMan runs, and says that it has no such node.
+        PydagmanError: DAGMan says that it has no such node.
     """
-    if not facts.is_live:
-        return
     try:
         names = steer(found.paths.primary, "names", prefix=name).fields["names"]
     except PydagmanError:  # the stock program can't be asked

@@ -66,8 +66,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
     )
     lines = number_of(facts.rescue.done, "DONE line")
     evidence = Evidence(facts.rescue.path, lines, facts.rescue.time)
-    is_failed = facts.state in _ENDED
-    when = "When you have fixed the cause" if is_failed else "To continue it"
+    when = "When you have fixed the cause" if facts.state in _ENDED else "To continue it"
     advice = f"{when}: {facts.submit_command}"
     return [_note(sentence, (evidence,), advice)]
 

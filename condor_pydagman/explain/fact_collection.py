@@ -8,7 +8,7 @@ import shlex
 import time
 from collections.abc import Iterator
 
-from condor_pydagman.adapters.files import read_text, rescue_numbers
+from condor_pydagman.adapters.files import read_text
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import knobs
 from condor_pydagman.dagman_job.options import DagmanOptions
@@ -32,7 +32,6 @@ from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.outside_facts import asked_of_features
 from condor_pydagman.monitor.plan import is_of_earlier_run, read_plan
 from condor_pydagman.monitor.schedd_queries import queued_dagman_ad
-from condor_pydagman.records.rescue import newest
 from condor_pydagman.vocabulary import EventKind, NodeKind, NodeStatus
 
 MAX_DEPTH = 3  # of sub-DAGs in sub-DAGs
@@ -261,11 +260,10 @@ def _dagman_job(found: FoundDag) -> DagmanJob:
 
 def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
     """The newest rescue file, unless it is of a run before: DAGMan runs, or has written none."""
-    number = newest(rescue_numbers(found.paths))
     has_succeeded = found.state is DagState.SUCCEEDED and not run.rescue_written
-    if not number or has_succeeded or found.state in (DagState.RUNNING, DagState.HALTED):
+    path = found.next_rescue
+    if not path or has_succeeded or found.state in (DagState.RUNNING, DagState.HALTED):
         return None
-    path = found.paths.rescue(number)
     try:
         text = read_text(path)
         written = os.path.getmtime(path)
@@ -278,10 +276,9 @@ def _submit_command(found: FoundDag, plan: Plan) -> str:
     """What submits the DAG again, from the directory in which one is; one whose files can't be read
     is checked before."""
     words = ["condor_submit_dag"]
-    has_rescue = bool(rescue_numbers(found.paths))
     if found.state is DagState.INTERRUPTED:
         words.append("-update_submit")
-    elif os.path.exists(found.paths.condor_sub) and not has_rescue:
+    elif os.path.exists(found.paths.condor_sub) and not found.next_rescue:
         words.append("-f")
     for field, option in _OPTIONS.items():
         value = getattr(found.options, field)

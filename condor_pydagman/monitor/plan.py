@@ -5,13 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.adapters.files import (
-    DagFiles,
-    living_holder,
-    read_text,
-    rescue_numbers,
-    working_directory,
-)
+from condor_pydagman.adapters.files import DagFiles, living_holder, read_text, working_directory
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import leave_out
@@ -32,7 +26,6 @@ from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
 from condor_pydagman.monitor.node_descriptions import SubmittedOnHold
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, knobs_of, out_lines
-from condor_pydagman.records.rescue import newest
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in half a second
@@ -45,10 +38,8 @@ def read_plan(found: FoundDag) -> Plan:
     Raises:
         PydagmanError: they are gone, or can't be read: what happened can be told all the same.
     """
-    rescue = rescue_of_last_run(found)
-    if found.state is DagState.NOT_STARTED:
-        rescue = found.paths.rescue(newest(rescue_numbers(found.paths)))
-    dag = _read(found, rescue)
+    is_new = found.state is DagState.NOT_STARTED
+    dag = _read(found, found.next_rescue if is_new else rescue_of_last_run(found))
     return Plan(dag, Given(dag, found.paths), SubmittedOnHold(found, dag))
 
 
