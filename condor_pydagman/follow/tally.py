@@ -134,7 +134,7 @@ def per_second(run: Run, now: float) -> float:
     """
     recent = len(run.ends) - bisect_left(run.ends, now - WINDOW_S)
     since = max(now - WINDOW_S, min(run.begun or now, now))
-    spent = now - since - _stood(run, since, now)
+    spent = now - since - (_stood(run, since, now) if run.standstills else 0.0)
     return recent / spent if recent >= 5 and spent > 0 else 0.0
 
 
