@@ -59,6 +59,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
     unknown += problems
     job = _dagman_job(found)
     found = _with_job(found, job)
+    again = "" if depth or (found.ended and not run.starts) else _submit_command(found, plan)
     facts = Facts(
         found.name,
         found.state,
@@ -75,9 +76,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         job,
         taken=taken,
         rescue=_rescue(found, run),
-        submit_command=""
-        if depth or (found.ended and not run.starts)
-        else _submit_command(found, plan),
+        submit_command=again,
     )
     facts = _with_features(_with_queue(facts, found), found)
     failures = [
@@ -140,28 +139,15 @@ def _changed_files(found: FoundDag) -> Iterator[str]:
 def _run(found: FoundDag, plan: Plan) -> tuple[Run, Taken | None, list[str]]:
     """The last run by its logs; an empty one if they are of another run than DAGMan's job."""
     if is_of_earlier_run(found):
-        return (
-            Run(),
-            None,
-            [
-                f"The logs of {found.name} are of a later run, so only the job ad describes job"
-                f" {found.cluster}."
-            ],
-        )
+        logs = f"The logs of {found.name} are of a later run"
+        return Run(), None, [f"{logs}, so only the job ad describes job {found.cluster}."]
     monitor = DagMonitor(found, read_plan=lambda: plan)
     run = monitor.read()
     taken = monitor.tally().taken()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
         return run, taken, []
-    return (
-        run,
-        taken,
-        monitor.doubts
-        + [
-            f"A log is missing, so this explanation is incomplete: {text}"
-            for text in monitor.problems
-        ],
-    )
+    missing = "A log is missing, so this explanation is incomplete"
+    return run, taken, monitor.doubts + [f"{missing}: {text}" for text in monitor.problems]
 
 
 def _with_queue(facts: Facts, found: FoundDag) -> Facts:
