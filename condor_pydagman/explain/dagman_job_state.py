@@ -55,8 +55,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
             "There is no rescue file: if you submit the DAG again, it starts from the beginning."
         )
         return [_note(sentence, (), f"To run it again: {facts.submit_command}")]
-    dag = facts.dag
-    total = len(dag) - dag.kinds.count(NodeKind.SERVICE) if dag is not None else 0
+    total = len(facts.dag) - facts.dag.kinds.count(NodeKind.SERVICE) if facts.dag else 0
     of_all = f" of {total}" if total else ""
     are_done = "is done and does" if facts.rescue.done == 1 else "are done and do"
     sentence = (

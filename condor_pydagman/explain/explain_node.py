@@ -243,8 +243,7 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
     is_waiting = state.status[node] in (NodeStatus.NOT_READY, NodeStatus.FUTILE)
     if not is_waiting or node in state.unreachable:
         return
-    chains = state.blockers(node)
-    chains = [chain for chain in chains if len(chain) > 1]
+    chains = [chain for chain in state.blockers(node) if len(chain) > 1]
     if not chains:
         return
     failed = [chain for chain in chains if _is_lost(state, chain[-1])]

@@ -259,8 +259,7 @@ def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
 
 
 def _submit_command(found: FoundDag, plan: Plan) -> str:
-    """What submits the DAG again, from the directory in which one is; one whose files can't be read
-    is checked before."""
+    """What submits the DAG again, from where one is; after a check if its files can't be read."""
     words = ["condor_submit_dag"]
     if found.state is DagState.INTERRUPTED:
         words.append("-update_submit")

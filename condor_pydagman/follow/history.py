@@ -518,7 +518,10 @@ class History:
 
     def carries(self, carrier: Carrier, event: LogEvent) -> None:
         """An event of the job that carries nodes: they stand in the queue as it does."""
+        was_held = carrier.job.held
         carriers.take(carrier, event)
+        if was_held > carrier.job.held:
+            self._note_standstill(carrier.job, event.time)
         if self._changed is not None:
             nodes = map(self.run.nodes.get, carrier.nodes)
             self._changed.update((node.name, node) for node in nodes if node is not None)

@@ -405,8 +405,7 @@ class Run:
         skipped: names of nodes that are told to be skipped, and have no mark that says so.
         failures: nodes that have failed for good, the newest last.
         ends: when nodes were done, oldest first, of a while before the newest.
-        standstills: from when to when nothing could go on, since all that was left was on hold; the
-            last of them, in order.
+        standstills: from when to when all that was left was on hold: the last ones, in order.
         interventions: what people and features have done to it; halts are in `halts`.
         of: what is known of features, by their names; those of which nothing is known are not
             there.

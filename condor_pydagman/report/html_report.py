@@ -80,7 +80,6 @@ _OF_EARLIER_RUNS = (
 )
 _RUN_HEAD = ("run", "began", "took", "ended", "began from", "starts of DAGMan", "attempts",
              "jobs ran", "nodes done")  # fmt: skip
-_HELD = 2  # place of the time on hold among the sums of a path
 _LEGEND = ("idle", "held", "run", "pre", "post")
 _PATH_HEAD = ("node", "total", "of the run", "before", "waiting", "held", "running",
               "scripts", "between")  # fmt: skip
@@ -428,7 +427,7 @@ def _path(
             if known
             else ("; the logs do not tell what they waited for.</p>\n")
         )
-    elif sums[_HELD] >= total / 2:
+    elif sum(step.held for step in steps) >= total / 2:
         longest = sorted(steps, key=lambda step: -step.held)[:MAX_HELD]
         held = (f"{_text(step.node)} for {duration(step.held)}" for step in longest if step.held)
         yield f"Most of that time jobs were on hold: {', '.join(held)}.</p>\n"

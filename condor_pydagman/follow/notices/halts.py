@@ -56,8 +56,7 @@ def halt_notices(known: Known) -> Iterator[Notice]:
 
 
 def cool_down_left(ad: Mapping[str, Any], now: float) -> float:
-    """Seconds for which the schedd does not start a DAGMan that has ended once more; 0.0 if it
-    may."""
+    """Seconds until the schedd may start once more a DAGMan that has ended."""
     return max(number_in(ad.get(_COOL_DOWN)) - now, 0.0)
 
 
