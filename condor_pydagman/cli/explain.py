@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import textwrap
 import time
 from collections.abc import Iterator
 
+from condor_pydagman.adapters.request_client import steer
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
@@ -23,8 +25,10 @@ from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
+from condor_pydagman.printable import message
 
 MIN_WIDTH, MAX_WIDTH = 40, 110
+_MOST_NAMES = 1000  # that DAGMan tells
 _DESCRIPTION = """\
 Explain why a DAG does not progress, or why it failed: the most important cause first, each with
 the evidence and what you can do. With NODE, explain the state of that node, and list all that
@@ -53,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     facts = collect_facts(found, node=arguments.node or "")
     if arguments.node:
         _check_node(facts, arguments.node)
+        if facts.is_live:
+            _check_known(found, facts, arguments.node)
         explanation = explain_node(facts, arguments.node)
     else:
         explanation = explain_dag(facts)
@@ -135,3 +141,22 @@ def _check_node(facts: Facts, name: str) -> None:
     if not known:
         raise PydagmanError(f"the nodes of {facts.name} are not known: {facts.unknown[0]}")
     raise no_such_node(facts.name, name, known)
+
+
+def _check_known(found: FoundDag, facts: Facts, name: str) -> None:
+    """Refuse a node that the DAG file has got since DAGMan has read it.
+
+    Raises:
+        PydagmanError: DAGMan says that it has no such node.
+    """
+    try:
+        names = steer(found.paths.primary, "names", prefix=name).fields["names"]
+    except PydagmanError:  # the stock program can't be asked
+        return
+    if name in names or len(names) == _MOST_NAMES:
+        return
+    raise PydagmanError(
+        f"node {message(name)} was added to the DAG files of {facts.name} after DAGMan had read"
+        " them: DAGMan does not know it. To add it, write its lines to a file:"
+        f" condor_pydagman steer add {shlex.quote(facts.name)} FILE"
+    )

@@ -43,6 +43,7 @@ from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, job_lines, out_line
 from condor_pydagman.report.all_runs import AllRuns
 from condor_pydagman.report.all_runs import all_runs as runs_together
 from condor_pydagman.report.attempt_table import csv_text, json_text
+from condor_pydagman.report.groups import counted_nodes
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
 
 FORMATS = ("html", "csv", "json")
@@ -94,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     _write(output, _text(arguments, told))
     if output != "-":
         runs = f", {number_of(len(told.seen.runs), 'run')}" if told.seen is not None else ""
-        say(f"{output}: {number_of(len(told.last.nodes), 'node')}{runs}")
+        say(f"{output}: {number_of(len(list(counted_nodes(told.last))), 'node')}{runs}")
     return 0
 
 

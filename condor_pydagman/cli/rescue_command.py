@@ -22,6 +22,7 @@ from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of
+from condor_pydagman.vocabulary import NodeKind
 
 MAX_SHOWN = 10
 _DESCRIPTION = """\
@@ -114,11 +115,12 @@ def _failed(text: str) -> list[str]:
 
 
 def _names(found: FoundDag) -> Sequence[str] | None:
-    """The nodes of the DAG; None if it can't be read."""
+    """The nodes of the DAG that DAGMan counts; None if it can't be read."""
     try:
-        return read_dag(found).names
+        dag = read_dag(found)
     except PydagmanError:
         return None
+    return [name for name, kind in zip(dag.names, dag.kinds) if kind != NodeKind.SERVICE]
 
 
 def _lines(

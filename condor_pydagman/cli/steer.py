@@ -14,6 +14,7 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.feature_table import SERVES_CLIENTS, offered, own
+from condor_pydagman.printable import does
 from condor_pydagman.vocabulary import STATE_WORDS
 
 MAX_LISTED = 20  # refused nodes that are shown
@@ -134,9 +135,9 @@ def _show(command: str, answer: SteeringAnswer, *, dry: bool) -> None:
     if _COMMANDS[command].of == "dag":
         _show_dag(command, answer)
         return
-    would = "would be " if dry else ""
+    would = "would be" if dry else does(answer.done, "be")
     nodes = "node" if answer.done == 1 else "nodes"
-    say(f"{answer.done} {nodes} {would}{_COMMANDS[command].done}{_with_descendants(answer)}")
+    say(f"{answer.done} {nodes} {would} {_COMMANDS[command].done}{_with_descendants(answer)}")
     for name, reason in answer.refused[:MAX_LISTED]:
         say(f"refused: {name}: {reason}")
     more = answer.refused_count - min(len(answer.refused), MAX_LISTED)

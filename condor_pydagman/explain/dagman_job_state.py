@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.explain.feature_findings import going_on, is_failure_explained
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.halts import cool_down_left, number_in
+from condor_pydagman.follow.notices.known import HELD
 from condor_pydagman.follow.notices.name_lists import capitalized, nodes_named
 from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.printable import message, number_of, printable
@@ -45,6 +47,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
         return [] if facts.run.removed or facts.run.cancelled_by else _rescue_to_come(facts)
     ended = facts.state in (DagState.FAILED, DagState.REMOVED)
     ended |= facts.state is DagState.SUCCEEDED and bool(facts.run.rescue_written)
+    ended |= facts.state is DagState.NOT_STARTED and facts.rescue is not None
     if not ended or not facts.submit_command:
         return []
     if facts.rescue is None:
@@ -52,7 +55,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
             "There is no rescue file: if you submit the DAG again, it starts from the beginning."
         )
         return [_note(sentence, (), f"To run it again: {facts.submit_command}")]
-    total = len(facts.dag) if facts.dag is not None else 0
+    total = len(facts.dag) - facts.dag.kinds.count(NodeKind.SERVICE) if facts.dag else 0
     of_all = f" of {total}" if total else ""
     are_done = "is done and does" if facts.rescue.done == 1 else "are done and do"
     sentence = (
@@ -62,7 +65,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
     )
     lines = number_of(facts.rescue.done, "DONE line")
     evidence = Evidence(facts.rescue.path, lines, facts.rescue.time)
-    when = "To continue it" if facts.state is DagState.REMOVED else "When you have fixed the cause"
+    when = "When you have fixed the cause" if facts.state in _ENDED else "To continue it"
     advice = f"{when}: {facts.submit_command}"
     return [_note(sentence, (evidence,), advice)]
 
@@ -104,10 +107,15 @@ def _not_started(facts: Facts) -> Iterator[Notice]:
 
 
 def _idle(facts: Facts) -> Iterator[Notice]:
-    if (facts.run.exit_code or 0) > MAX_FINAL_EXIT_CODE:
+    run = facts.run
+    # a hold, or a restart of the schedd, ends DAGMan as errors do
+    by_itself = run.aborted or (run.errors and facts.ad.get("LastJobStatus") != HELD)
+    if by_itself and (run.exit_code or 0) > MAX_FINAL_EXIT_CODE:
         yield from _unknown(facts)
         return
-    since = _number(facts.ad.get("EnteredCurrentStatus")) or facts.dagman_job.submitted
+    if cool_down_left(facts.ad, facts.now):
+        return  # which halt_notices tells
+    since = number_in(facts.ad.get("EnteredCurrentStatus")) or facts.dagman_job.submitted
     age = f" for {duration(facts.now - since)}" if since else ""
     sentence = f"DAGMan's job {facts.cluster} has been idle{age}: the schedd has not started it."
     advice = (
@@ -170,7 +178,7 @@ def _failed(facts: Facts) -> Iterator[Notice]:
 
 def _errors(facts: Facts) -> Evidence:
     lines = tuple(map(printable, facts.run.errors))
-    return Evidence(facts.out, "errors:", facts.run.ended, lines)
+    return Evidence(facts.out, "errors:" if lines else "", facts.run.ended, lines)
 
 
 def _unknown(facts: Facts) -> Iterator[Notice]:
@@ -186,7 +194,7 @@ def _unknown(facts: Facts) -> Iterator[Notice]:
 
 def failed_by_ad(facts: Facts) -> list[Notice]:
     """How many nodes have failed, if the logs can't be read: DAGMan's job ad tells no more."""
-    count = int(_number(facts.ad.get("DAG_NodesFailed")))
+    count = int(number_in(facts.ad.get("DAG_NodesFailed")))
     if facts.run.starts or not count:
         return []
     sentence = f"{number_of(count, 'node')} failed; only the logs of the DAG say which."
@@ -216,7 +224,3 @@ def failed_without_log(facts: Facts) -> list[Notice]:
 def failed_count(run: Run) -> int:
     """How many nodes DAGMan last counted as failed."""
     return run.counts[_FAILED] if run.counts else 0
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -125,8 +125,10 @@ def _how_done(facts: Facts, number: int | None, run: NodeRun) -> str:
         return f": {why}" if is_said else f" ({LOOKS[state].word}): {why}"
     if run.attempts:
         return ""
-    if facts.run.rescue_read:
-        return f" since an earlier run: {facts.run.rescue_read}, or the DAG file, says so"
+    to_come = facts.rescue.path if facts.rescue is not None and not facts.run.starts else ""
+    rescue = facts.run.rescue_read or to_come
+    if rescue:
+        return f" since an earlier run: {rescue}, or the DAG file, says so"
     return ": the DAG file says so"
 
 
@@ -241,8 +243,7 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
     is_waiting = state.status[node] in (NodeStatus.NOT_READY, NodeStatus.FUTILE)
     if not is_waiting or node in state.unreachable:
         return
-    chains = state.blockers(node)
-    chains = [chain for chain in chains if len(chain) > 1]
+    chains = [chain for chain in state.blockers(node) if len(chain) > 1]
     if not chains:
         return
     failed = [chain for chain in chains if _is_lost(state, chain[-1])]

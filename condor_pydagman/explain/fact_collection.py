@@ -8,7 +8,7 @@ import shlex
 import time
 from collections.abc import Iterator
 
-from condor_pydagman.adapters.files import read_text, rescue_numbers
+from condor_pydagman.adapters.files import read_text
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import knobs
 from condor_pydagman.dagman_job.options import DagmanOptions
@@ -32,7 +32,6 @@ from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.outside_facts import asked_of_features
 from condor_pydagman.monitor.plan import is_of_earlier_run, read_plan
 from condor_pydagman.monitor.schedd_queries import queued_dagman_ad
-from condor_pydagman.records.rescue import newest
 from condor_pydagman.vocabulary import EventKind, NodeKind, NodeStatus
 
 MAX_DEPTH = 3  # of sub-DAGs in sub-DAGs
@@ -60,6 +59,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
     unknown += problems
     job = _dagman_job(found)
     found = _with_job(found, job)
+    again = "" if depth or (found.ended and not run.starts) else _submit_command(found, plan)
     facts = Facts(
         found.name,
         found.state,
@@ -76,7 +76,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         job,
         taken=taken,
         rescue=_rescue(found, run),
-        submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
+        submit_command=again,
     )
     facts = _with_features(_with_queue(facts, found), found)
     failures = [
@@ -139,28 +139,15 @@ def _changed_files(found: FoundDag) -> Iterator[str]:
 def _run(found: FoundDag, plan: Plan) -> tuple[Run, Taken | None, list[str]]:
     """The last run by its logs; an empty one if they are of another run than DAGMan's job."""
     if is_of_earlier_run(found):
-        return (
-            Run(),
-            None,
-            [
-                f"The logs of {found.name} are of a later run, so only the job ad describes job"
-                f" {found.cluster}."
-            ],
-        )
+        logs = f"The logs of {found.name} are of a later run"
+        return Run(), None, [f"{logs}, so only the job ad describes job {found.cluster}."]
     monitor = DagMonitor(found, read_plan=lambda: plan)
     run = monitor.read()
     taken = monitor.tally().taken()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
         return run, taken, []
-    return (
-        run,
-        taken,
-        monitor.doubts
-        + [
-            f"A log is missing, so this explanation is incomplete: {text}"
-            for text in monitor.problems
-        ],
-    )
+    missing = "A log is missing, so this explanation is incomplete"
+    return run, taken, monitor.doubts + [f"{missing}: {text}" for text in monitor.problems]
 
 
 def _with_queue(facts: Facts, found: FoundDag) -> Facts:
@@ -259,11 +246,10 @@ def _dagman_job(found: FoundDag) -> DagmanJob:
 
 def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
     """The newest rescue file, unless it is of a run before: DAGMan runs, or has written none."""
-    number = newest(rescue_numbers(found.paths))
     has_succeeded = found.state is DagState.SUCCEEDED and not run.rescue_written
-    if not number or has_succeeded or found.state in (DagState.RUNNING, DagState.HALTED):
+    path = found.next_rescue
+    if not path or has_succeeded or found.state in (DagState.RUNNING, DagState.HALTED):
         return None
-    path = found.paths.rescue(number)
     try:
         text = read_text(path)
         written = os.path.getmtime(path)
@@ -272,19 +258,20 @@ def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
     return RescueFile(shown(path), len(re.findall(r"^DONE ", text, re.M)), written)
 
 
-def _submit_command(found: FoundDag) -> str:
-    """What submits the DAG again, from the directory in which one is."""
+def _submit_command(found: FoundDag, plan: Plan) -> str:
+    """What submits the DAG again, from where one is; after a check if its files can't be read."""
     words = ["condor_submit_dag"]
-    has_rescue = bool(rescue_numbers(found.paths))
     if found.state is DagState.INTERRUPTED:
         words.append("-update_submit")
-    elif os.path.exists(found.paths.condor_sub) and not has_rescue:
+    elif os.path.exists(found.paths.condor_sub) and not found.next_rescue:
         words.append("-f")
     for field, option in _OPTIONS.items():
         value = getattr(found.options, field)
         words += [option, str(value)] if value else []
     words += ["-usedagdir"] * found.options.use_dag_dir + ["-bundle"] * found.options.bundle
     command = shlex.join([*words, *found.files])
+    if plan.is_unknown:
+        command = f"{shlex.join(['condor_dag_checker', '-lint', *found.files])} && {command}"
     if os.path.realpath(found.directory) != os.path.realpath("."):
         return f"cd {shlex.quote(found.directory)} && {command}"
     return command

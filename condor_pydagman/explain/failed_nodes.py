@@ -10,6 +10,7 @@ from condor_pydagman.data_requests.faults import meaning_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.feature_findings import advice_of_features
 from condor_pydagman.explain.graph_state import GraphState
+from condor_pydagman.explain.jobs import job_of
 from condor_pydagman.explain.known_facts import Excerpt, Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.name_lists import capitalized, names_of, nodes_named
@@ -298,8 +299,7 @@ def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:
     how = result(failure.value) if failure.value else message(attempt.reason) or how
     if failure.cause == "node.signal":
         how += _memory(attempt)
-    job = f"job {attempt.job} of {name}" if attempt.job else name  # a NOOP node has none
-    return Evidence(facts.nodes_log, f"{job}{host}: {how}", attempt.ended)
+    return Evidence(facts.nodes_log, f"{job_of(failure.node)}{host}: {how}", attempt.ended)
 
 
 def _script(failure: Failure, attempt: Attempt) -> tuple[str, ScriptRun | None]:

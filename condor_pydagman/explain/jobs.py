@@ -5,7 +5,9 @@ whether any machine can run them.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from condor_pydagman.adapters.followed_files import UNKNOWN
@@ -21,6 +23,7 @@ from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
+MIN_EVICTIONS = 3  # of a job, for people to be told
 MAX_KINDS = 5  # of idle jobs that are compared with machines
 _AT_A_TIME = 500  # slots: the process that compares them has little memory
 _COUNTS = "condor_pydagman.explain.jobs:counts_of"
@@ -158,6 +161,8 @@ def _values(text: str, job: Ad) -> Iterator[str]:
 
 def _shown(job: Any, name: str) -> str:
     value = job.eval(name)
+    if isinstance(value, Enum):  # undefined or error, which are numbers as well
+        return value.name.lower()
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
@@ -217,11 +222,27 @@ def _signs(text: str) -> Iterator[tuple[str, int]]:
 
 
 def running_findings(facts: Facts) -> list[Notice]:
-    """One for PRE scripts, one for POST scripts, one for jobs; none if no DAGMan runs."""
+    """One for PRE scripts, POST scripts, jobs that are evicted, jobs; none if no DAGMan runs."""
     if not facts.is_live:
         return []
     scripts = [notice for kind in ("PRE", "POST") for notice in _scripts(facts, kind)]
-    return [*scripts, *_jobs(facts)]
+    return [*scripts, *_evicted(facts), *_jobs(facts)]
+
+
+def _evicted(facts: Facts) -> Iterator[Notice]:
+    """Jobs that may never end, since no machine keeps them."""
+    nodes = with_jobs(facts.run, facts.run.nodes.values())
+    queued = (node for node in nodes if node.status is NodeStatus.SUBMITTED and node.attempts)
+    evictions = {node: node.attempts[-1].evictions for node in queued}
+    names = tuple(node.name for node, times in evictions.items() if times >= MIN_EVICTIONS)
+    if names:
+        worst = max(evictions, key=lambda node: evictions[node])
+        sentence = (
+            f"Jobs of {nodes_named(names)} are taken from their machines again and again, and begin"
+            f" anew each time: {job_of(worst)} {evictions[worst]} times."
+        )
+        advice = f"For the reasons: condor_pydagman events {shlex.quote(facts.name)}"
+        yield Notice("job.evicted", Weight.PROBLEM, sentence, names, advice=(advice,))
 
 
 def _scripts(facts: Facts, kind: str) -> Iterator[Notice]:
@@ -272,7 +293,7 @@ def _jobs(facts: Facts) -> Iterator[Notice]:
         f" running{longest}."
     )
     host = f" on {message(attempt.hosts[-1])}" if attempt.hosts else ""
-    text = f"job {attempt.job} of {message(oldest.name)}{host}"
+    text = f"{job_of(oldest)}{host}"
     evidence = (Evidence(facts.nodes_log, text, attempt.started),)
     yield Notice("job.running", Weight.NOTE, sentence, names, evidence)
 
@@ -354,8 +375,7 @@ def _logged(facts: Facts) -> Iterator[Notice]:
     oldest = min(nodes, key=lambda run: run.attempts[-1].submitted)
     attempt = oldest.attempts[-1]
     sentence = _waits(jobs, tuple(run.name for run in nodes), attempt.submitted, facts.now)
-    text = f"job {attempt.job} of {message(oldest.name)}: submitted"
-    evidence = Evidence(facts.nodes_log, text, attempt.submitted)
+    evidence = Evidence(facts.nodes_log, f"{job_of(oldest)}: submitted", attempt.submitted)
     advice = f"To see why: condor_q -better-analyze {attempt.job}"
     names = _all_nodes(facts, [run.name for run in nodes])
     yield Notice("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
@@ -392,6 +412,12 @@ def _since(facts: Facts, fit: Fit) -> float:
 
 def _queued(facts: Facts) -> list[QueuedJob]:
     return [job for job in facts.jobs or () if job.status == IDLE]
+
+
+def job_of(node: NodeRun) -> str:
+    """The job of a node's last attempt, in words; a NOOP node has none."""
+    job, name = node.attempts[-1].job, message(node.name)
+    return f"job {job} of {name}" if job else name
 
 
 def _idle(run: NodeRun) -> int:

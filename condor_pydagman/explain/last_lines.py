@@ -110,6 +110,8 @@ def _tail(path: str, size: int, reader: tuple[int, int]) -> tuple[list[str], str
         return [], "is not a regular file"
     except OSError as error:
         return [], f"can't be read: {error.strerror}"
+    if "\0" in text:
+        return [], "is no text"
     return [line for line in text.split("\n") if line.strip()], ""
 
 

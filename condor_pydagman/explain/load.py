@@ -119,16 +119,11 @@ def _categories(facts: Facts, dag: Dag, ready: Sequence[str]) -> Iterator[tuple[
     """Those with a MAXJOBS line."""
     submitted: Counter[str] = Counter()
     for run in _in_state(facts, NodeStatus.SUBMITTED):
-        submitted[_category(dag, run.name)] += 1
+        submitted[dag.category_of(run.name)] += 1
     for category in dag.category_limits:
-        waiting = [name for name in ready if _category(dag, name) == category]
+        waiting = [name for name in ready if dag.category_of(name) == category]
         places = facts.taken.categories.get(category, 0) if facts.taken else None
         yield category, queued(submitted[category], places, _nodes(waiting))
-
-
-def _category(dag: Dag, name: str) -> str:
-    node = dag.find(name)
-    return dag.categories.get(node, "") if node is not None else ""
 
 
 def _ready(facts: Facts, state: GraphState | None) -> list[str]:

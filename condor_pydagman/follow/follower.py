@@ -298,6 +298,8 @@ class Follower:
 
     def _start(self, line: OutLine) -> None:
         self.run.starts.append(Start(line.time))
+        if self.run.ended:
+            self.run.stood(self.run.ended, line.time)
         self.run.ended, self.run.exit_code = 0.0, None
         self.run.errors.clear()
         self.run.knob_places = {}

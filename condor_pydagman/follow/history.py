@@ -111,6 +111,7 @@ class History:
         self._reasons: dict[str, dict[str, Any]] = {}
         self._evicted: dict[tuple[int, int], float] = {}  # procs that have not run since, and when
         self._holds: dict[tuple[int, int], int] = {}  # number of a proc's hold in its attempt
+        self._last_release = 0.0
         self._event: LogEvent = LogEvent(0)
         self._changed: dict[str, NodeRun] | None = None  # if somebody wants to know
         self._is_unknown = is_unknown(state.dag)
@@ -517,7 +518,10 @@ class History:
 
     def carries(self, carrier: Carrier, event: LogEvent) -> None:
         """An event of the job that carries nodes: they stand in the queue as it does."""
+        was_held = carrier.job.held
         carriers.take(carrier, event)
+        if was_held > carrier.job.held:
+            self._note_standstill(carrier.job, event.time)
         if self._changed is not None:
             nodes = map(self.run.nodes.get, carrier.nodes)
             self._changed.update((node.name, node) for node in nodes if node is not None)
@@ -560,7 +564,18 @@ class History:
     def _released(self, attempt: Attempt, event: LogEvent) -> None:
         number = self._holds.pop((event.cluster, event.proc), None)
         if number is not None and number < len(attempt.holds):
-            attempt.holds[number] = attempt.holds[number]._replace(released=event.time)
+            hold = attempt.holds[number]
+            attempt.holds[number] = hold._replace(released=event.time)
+            if hold.time >= self._last_release:  # else it was one of several that were on hold
+                self._note_standstill(attempt, event.time)
+            self._last_release = event.time
+
+    def _note_standstill(self, released: Attempt, time: float) -> None:
+        """Up to a release all jobs in the queue may have been on hold."""
+        jobs = [node.attempts[-1].queued_as for node in self.run.in_queue.values()]
+        if not any(job.running or job.idle > (job is released) for job in jobs):
+            holds = (job.holds[-1].time for job in jobs if job.holds)
+            self.run.stood(max(holds, default=time), time)
 
     def _ended(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
         attempt.ended = event.time

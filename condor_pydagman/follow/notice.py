@@ -33,6 +33,7 @@ CAUSES: Mapping[str, str] = {
     "node.stopped": "DAGMan removed jobs, or killed scripts, because the DAG ended",
     "node.futile": "nodes can't run because ancestors of theirs failed",
     "job.held": "jobs are on hold",
+    "job.evicted": "jobs are taken from their machines again and again",
     "job.no_match": "no machine can run jobs that are idle",
     "subdag.problem": "a running sub-DAG has a problem",
     "node.waiting": "the node is waiting for others",

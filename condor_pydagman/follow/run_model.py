@@ -406,6 +406,7 @@ class Run:
         skipped: names of nodes that are told to be skipped, and have no mark that says so.
         failures: nodes that have failed for good, the newest last.
         ends: when nodes were done, oldest first, of a while before the newest.
+        standstills: from when to when all that was left was on hold: the last ones, in order.
         interventions: what people and features have done to it; halts are in `halts`.
         of: what is known of features, by their names; those of which nothing is known are not
             there.
@@ -422,6 +423,7 @@ class Run:
         self.carried: dict[str, Carrier] = {}
         self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
         self.ends: deque[float] = deque()
+        self.standstills: deque[tuple[float, float]] = deque(maxlen=MAX_FAILURES)
         self.starts: list[Start] = []
         self.begun = self.last = self.ended = 0.0
         self.exit_code: int | None = None
@@ -446,6 +448,11 @@ class Run:
     def halted(self) -> bool:
         """Whether the DAG is halted."""
         return bool(self.halts) and not self.halts[-1].ended
+
+    def stood(self, since: float, until: float) -> None:
+        """Nothing could go on from the one time, or the last end of a node, to the other."""
+        begun = max(since, self.ends[-1]) if self.ends else since
+        self.standstills.append((begun, until))
 
     def ask(self, time: float, by: str, what: str) -> None:
         """Somebody asks something of the whole DAG: halt, resume, cancel-all."""

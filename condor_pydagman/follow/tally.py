@@ -126,14 +126,21 @@ class Tally:
 
 
 def per_second(run: Run, now: float) -> float:
-    """How many nodes are done in a second, over the last WINDOW_S; 0.0 if fewer than five are.
+    """How many nodes are done in a second, over the last WINDOW_S, but for times in which all was
+    on hold; 0.0 if fewer than five are.
 
     Args:
         now: seconds since the epoch.
     """
     recent = len(run.ends) - bisect_left(run.ends, now - WINDOW_S)
     since = max(now - WINDOW_S, min(run.begun or now, now))
-    return recent / (now - since) if recent >= 5 and now > since else 0.0
+    spent = now - since - (_stood(run, since, now) if run.standstills else 0.0)
+    return recent / spent if recent >= 5 and spent > 0 else 0.0
+
+
+def _stood(run: Run, since: float, now: float) -> float:
+    """For how long nothing could go on between two times."""
+    return sum(max(min(until, now) - max(begun, since), 0.0) for begun, until in run.standstills)
 
 
 def since_last_end(run: Run, now: float) -> float:
@@ -144,7 +151,8 @@ def since_last_end(run: Run, now: float) -> float:
         return 0.0
     since, rate = now - run.ends[-1], per_second(run, now)
     at_once = max((len(one.nodes) for one in in_queue(run)), default=1)  # nodes that end together
-    return since if since > (STALLED_NODES * at_once / rate if rate else 0.0) else 0.0
+    waited = since - _stood(run, run.ends[-1], now)
+    return since if waited > (STALLED_NODES * at_once / rate if rate else 0.0) else 0.0
 
 
 def _with_mark(marks: bytearray, wanted: bytes) -> int:

@@ -35,7 +35,7 @@ def advice(dag: Dag, scope: Scope, name: str) -> str:
         one = dag.names[known.nodes[0]]
         return f"{name} is a {known.kind}, and this names one node, such as {one}"
     if name.upper() == _ALL_NODES:
-        return "this can't be said of ALL_NODES: name a node"
+        return "ALL_NODES is no name of a node: name nodes, or where a command takes it, it alone"
     if "," in name and all(scope.full(one) in dag.ids for one in name.split(",") if one):
         return "blanks stand between names, not commas"
     if "{" in name and scope.sets:

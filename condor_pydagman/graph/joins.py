@@ -23,6 +23,9 @@ def parents_of(dag: Dag, node: int) -> tuple[int, ...]:
 def joins(dag: Dag, node: int) -> bool:
     """Whether the node was made for a PARENT line, by this reading or by that of a DAG which has
     been written out as one file."""
-    if not dag.is_noop(node):
-        return False
-    return dag.names[node].rpartition("+")[2].startswith(JOIN_NAME)
+    return dag.is_noop(node) and is_join_name(dag.names[node])
+
+
+def is_join_name(name: str) -> bool:
+    """Whether such nodes have names of that kind."""
+    return name.rpartition("+")[2].startswith(JOIN_NAME)

@@ -297,6 +297,11 @@ class Dag:
         except KeyError:
             return None
 
+    def category_of(self, name: str) -> str:
+        """The category of a node, '' if it has none."""
+        node = self.find(name)
+        return self.categories.get(node, "") if node is not None else ""
+
     def find(self, name: str) -> int | None:
         """The node that an event of the log names (`names.logged_name`); None if there is none."""
         node = self.ids.get(name)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.adapters.files import living_holder, open_ordinary
+from condor_pydagman.adapters.files import living_holder, open_ordinary, rescue_numbers
 from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.dagman_job.condor_sub import old_arguments, parse_environment, parse_quoted
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
@@ -31,6 +31,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import printable
 from condor_pydagman.records.dagman_out import nodes_log
+from condor_pydagman.records.rescue import newest
 
 MAX_NAMED = 5  # DAGs in a message
 HEAD_BYTES = 1 << 16  # of `.dagman.out`, before the first node
@@ -87,6 +88,12 @@ class FoundDag(NamedTuple):
     def is_live(self) -> bool:
         """Whether DAGMan works on it."""
         return self.state in (DagState.RUNNING, DagState.HALTED)
+
+    @property
+    def next_rescue(self) -> str:
+        """The rescue file that the next run begins with, '' if there is none."""
+        number = newest(rescue_numbers(self.paths))
+        return self.paths.rescue(number) if number else ""
 
     @property
     def run_by(self) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from condor_pydagman.feature_table import Given, offered
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, log_events
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
@@ -32,12 +33,13 @@ MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in h
 
 def read_plan(found: FoundDag) -> Plan:
     """Read the DAG files of a DAG, and the rescue file that its last run began with, if it is still
-    there.
+    there; without any log of a run, the one that the next begins with.
 
     Raises:
         PydagmanError: they are gone, or can't be read: what happened can be told all the same.
     """
-    dag = _read(found, rescue_of_last_run(found))
+    is_new = found.state is DagState.NOT_STARTED
+    dag = _read(found, found.next_rescue if is_new else rescue_of_last_run(found))
     return Plan(dag, Given(dag, found.paths), SubmittedOnHold(found, dag))
 
 

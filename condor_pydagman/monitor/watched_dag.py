@@ -354,7 +354,7 @@ def _categories(tally: Tally) -> Iterator[tuple[str, Throttled]]:
     dag, taken = tally.dag, tally.taken()
     if dag is None or not dag.category_limits:
         return
-    submitted = Counter(_category(dag, name) for name in tally.run.in_queue)
+    submitted = Counter(dag.category_of(name) for name in tally.run.in_queue)
     waiting: dict[str, list[str]] = {}
     for node in tally.ready():
         waiting.setdefault(dag.categories.get(node, ""), []).append(tally.name(node))
@@ -362,8 +362,3 @@ def _categories(tally: Tally) -> Iterator[tuple[str, Throttled]]:
         places = taken.categories.get(category, 0) if taken else None
         names = waiting.get(category, [])
         yield category, queued(submitted[category], places, Nodes(len(names), names))
-
-
-def _category(dag: Dag, name: str) -> str:
-    node = dag.find(name)
-    return dag.categories.get(node, "") if node is not None else ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import why_done
+from condor_pydagman.graph.joins import is_join_name
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.report.spans import attempts_of, has_failed, job_parts
 from condor_pydagman.vocabulary import NodeStatus
@@ -40,7 +41,7 @@ def rows(
         numbers: of the runs of all attempts (`all_runs.AllRuns`), for another field; None if they
             are all of one.
     """
-    for node in run.nodes.values():
+    for node in (node for name, node in run.nodes.items() if not is_join_name(name)):
         description = _description(node.name, dag)
         for attempt, following in attempts_of(node):
             row = _row(node, attempt, description, now)

@@ -64,8 +64,7 @@ def held_back(
     }
     seconds: dict[str, float] = {}
     for step in path:
-        node = dag.find(step.node)
-        own = of_category.get(dag.categories.get(node, "")) if node is not None else None
+        own = of_category.get(dag.category_of(step.node))
         causes = [*of_all, own] if own is not None else of_all
         waited = [(one.seconds(step.begin - step.before, step.begin), one.words) for one in causes]
         most, words = max(waited, default=(0.0, ""))
@@ -88,8 +87,7 @@ def _by_category(dag: Dag, found: Sequence[Span]) -> dict[str, list[Span]]:
     """The attempts of nodes in each category that has a limit."""
     own: dict[str, list[Span]] = {}
     for span in found if dag.category_limits else ():
-        node = dag.find(span.node)
-        category = dag.categories.get(node, "") if node is not None else ""
+        category = dag.category_of(span.node)
         if category in dag.category_limits:
             own.setdefault(category, []).append(span)
     return own

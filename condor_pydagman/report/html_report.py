@@ -72,6 +72,7 @@ STYLE = STYLE.replace("CHART_RULES\n", RULES)
 
 MAX_TABLE_ROWS = 25
 MAX_PATH_ROWS = 60
+MAX_HELD = 3  # nodes that are named
 ALL_ROWS = 1 << 62
 _OF_EARLIER_RUNS = (
     "Of runs before the last, only what .dagman.out says of attempts is known: times and results,"
@@ -368,8 +369,8 @@ def _timeline(
     axis = run_axis(subject.run, found, begin, end)
     if axis.cuts:
         left_out = duration(sum(until - since for since, until in axis.cuts))
-        yield f"<p class='soft'>The bands mark times in which nothing ran, {left_out} in all; they"
-        yield " are cut out.</p>\n"
+        yield "<p class='soft'>The bands mark times in which all waited or was on hold,"
+        yield f" {left_out} in all; they are cut out.</p>\n"
 
     def tick(when: float) -> str:
         return subject.tick(when, axis.length)
@@ -426,6 +427,10 @@ def _path(
             if known
             else ("; the logs do not tell what they waited for.</p>\n")
         )
+    elif sum(step.held for step in steps) >= total / 2:
+        longest = sorted(steps, key=lambda step: -step.held)[:MAX_HELD]
+        held = (f"{_text(step.node)} for {duration(step.held)}" for step in longest if step.held)
+        yield f"Most of that time jobs were on hold: {', '.join(held)}.</p>\n"
     else:
         yield "To make the run faster, make these nodes faster.</p>\n"
     if sums[-2] >= 0.5:

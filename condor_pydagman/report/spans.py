@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
+from condor_pydagman.graph.joins import is_join_name
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 
@@ -38,7 +39,7 @@ class Span(NamedTuple):
 
 
 def spans(run: Run, now: float) -> list[Span]:
-    """All attempts that have begun, in the order of their begin.
+    """All attempts that have begun, in the order of their begin; of nodes that people know.
 
     Args:
         now: end of what goes on.
@@ -46,6 +47,7 @@ def spans(run: Run, now: float) -> list[Span]:
     found = [
         span
         for node in run.nodes.values()
+        if not is_join_name(node.name)
         for attempt, following in attempts_of(node)
         for span in _span(node, attempt, following, now)
     ]

@@ -58,7 +58,7 @@ def a_failed_node_runs_again(s: Scene) -> None:
     s.submit(FAILING)
     s.says("Node F job proc .* failed with status 3")
     assert steer(s, "names", "F") == "F\n"
-    assert "1 node run again" in steer(s, "rerun", "F")
+    assert "1 node is run again" in steer(s, "rerun", "F")
     s.ran("G 0")
     s.touch("go.K")
     assert s.ends() == 0
@@ -68,7 +68,7 @@ def a_failed_node_runs_again(s: Scene) -> None:
 @STAGE.scene
 def a_node_is_cancelled_and_its_retries_do_not_apply(s: Scene) -> None:
     s.submit(PAIR + "RETRY A 3\n", started="A 0")
-    assert "1 node cancelled" in steer(s, "cancel", "A")
+    assert "1 node is cancelled" in steer(s, "cancel", "A")
     s.says("Node A: cancelled by ")
     s.has(DAG_NodesFailed=1, DAG_NodesFutile=1)
     assert "refused: A: it failed" in steer(s, "cancel", "A", code=1)

@@ -91,11 +91,19 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
 
 
+def _in_words(changed: str, old: str, new: str) -> str:
+    """How two facts differ: those of files, perhaps, in what is compared of a file."""
+    for one, other, how in ((old, new, "off"), (new, old, "on")):
+        if "sha256 " in one and " bytes of " in other:
+            return f"CHECKSUM was switched {how}"
+    return changed
+
+
 def difference(old: Mapping[str, str], new: Mapping[str, str], parents: str) -> str:
     """What has changed, in words; '' if nothing has.  `parents` tells of those."""
     for name, words in _TOLD.items():
         if old.get(name) != new.get(name):
-            return words
+            return _in_words(words, old.get(name, ""), new.get(name, ""))
     names = [name for name in (*new, *old) if name.startswith(INPUT)]
     for name in names:
         file = name[len(INPUT) :]
@@ -104,5 +112,5 @@ def difference(old: Mapping[str, str], new: Mapping[str, str], parents: str) -> 
         if name not in new:
             return f"{file} is no input of it any more"
         if old[name] != new[name]:
-            return f"its input {file} has changed"
+            return _in_words(f"its input {file} has changed", old[name], new[name])
     return parents if old.get(PARENTS) != new.get(PARENTS) else ""

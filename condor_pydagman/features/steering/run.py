@@ -240,7 +240,7 @@ class Steering(Feature):
         release = wanted.command is NodeCommand.RELEASE
         verb = "released" if release else "put on hold"
         run.say(f"Node {run.dag.names[node]} is {verb}, as {wanted.by} wants")
-        reason = f"{verb} by {wanted.by} (condor_pydagman steer)"
+        reason = f"{verb} (condor_pydagman steer)"  # the schedd adds by whom
         run.emit(do.HoldJobs(*jobs.target, reason, release))
 
     def _journal(self, node: int, words: Words) -> int:

@@ -15,6 +15,7 @@ from condor_pydagman.vocabulary import STATE_WORDS
 
 MAX_NAME = 200  # characters of one that is not there
 MAX_PATTERN = 1000  # characters; to compile a longer one takes too long
+_AS_READ = "; `add` adds what the DAG files have got since DAGMan has read them"
 MAX_COMPARED = 200  # names; to compare more takes too long, while nothing else is done
 
 
@@ -53,7 +54,7 @@ def by_names(nodes: Nodes, names: tuple[str, ...]) -> list[int]:
         if node is None:
             names_known = nodes.dag.names[:MAX_COMPARED]
             near = nearest(name[:MAX_NAME], names_known)
-            meant = f"; did you mean {near}?" if near else ""
+            meant = f"; did you mean {near}?" if near else _AS_READ
             raise SelectionError(f"there is no node {name[:MAX_NAME]!r}{meant}")
         found[node] = None
     return list(found)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from condor_pydagman import feature_table
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
@@ -17,6 +18,7 @@ from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, NodeStatus
 from condor_pydagman.words import duration
 
 _REMOVED = 3  # JobStatus
+_COOL_DOWN = "JobCoolDownExpiration"
 _BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 
@@ -37,6 +39,8 @@ def halt_notices(known: Known) -> Iterator[Notice]:
     """What keeps the whole DAG from going on, or has ended it."""
     if known.state is DagState.HELD:
         yield _held(known)
+    if known.state is DagState.IDLE and cool_down_left(known.ad, known.now):
+        yield _cooling_down(known)
     if known.run.cancelled_by and (known.is_live or known.state is DagState.REMOVED):
         yield _cancelled(known)
     elif known.state is DagState.REMOVED:
@@ -51,11 +55,27 @@ def halt_notices(known: Known) -> Iterator[Notice]:
         yield _aborted(known)
 
 
+def cool_down_left(ad: Mapping[str, Any], now: float) -> float:
+    """Seconds until the schedd may start once more a DAGMan that has ended."""
+    return max(number_in(ad.get(_COOL_DOWN)) - now, 0.0)
+
+
+def _cooling_down(known: Known) -> Notice:
+    left = cool_down_left(known.ad, known.now)
+    sentence = (
+        f"DAGMan's job {known.cluster} waits for the schedd's cool-down, which ends in"
+        f" {duration(left)}; then DAGMan goes on. The jobs of its nodes continue."
+    )
+    why = "by SCHEDULER_UNIVERSE_COOL_DOWN_DURATION, after a hold, a restart or an error"
+    evidence = Evidence(f"{_COOL_DOWN} of job {known.cluster}", why, known.now + left)
+    return Notice("dagman.idle", Weight.WAITING, sentence, evidence=(evidence,))
+
+
 def _held(known: Known) -> Notice:
     hold = known.hold
-    code = int(_number(known.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
+    code = int(number_in(known.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
     reason = str(known.ad.get("HoldReason") or (hold.reason if hold else ""))
-    since = _number(known.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
+    since = number_in(known.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
     held = f"has been held for {duration(known.now - since)}" if since else "is held"
     sentence = (
         f"DAGMan's job {known.cluster} {held}, so the DAG is stopped:"
@@ -63,7 +83,11 @@ def _held(known: Known) -> Notice:
     )
     evidence = (Evidence(f"HoldReason of job {known.cluster}", message(reason), since),)
     command = f"condor_release {known.cluster}"
-    advice = (f"To continue: {command}",)
+    advice, left = (f"To continue: {command}",), cool_down_left(known.ad, known.now)
+    if left:
+        advice = (
+            f"{advice[0]}; the schedd starts DAGMan in {duration(left)}, after its cool-down",
+        )
     return Notice(
         "dagman.held", Weight.PROBLEM, sentence, (), evidence, advice, since=since, command=command
     )
@@ -247,5 +271,6 @@ def _aborted(known: Known) -> Notice:
     )
 
 
-def _number(value: object) -> float:
+def number_in(value: object) -> float:
+    """A value of an ad as a number, 0.0 if it is none."""
     return float(value) if isinstance(value, (int, float)) else 0.0

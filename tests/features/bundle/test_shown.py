@@ -83,6 +83,7 @@ def test_nodes_stand_in_the_queue_as_the_job_of_their_bundle_does(logs: BundleLo
     assert states(logs) == "HHHH"
     logs.event(13, "Job was released.\n\tvia condor_release\n", "211.000.000")
     assert states(logs) == "IIII"
+    assert len(logs.follow(FOUR).standstills) == 1, "until its release nothing could go on"
     logs.runs()
     logs.terminate(211)
     assert states(logs) == "RRRR", "what they have come to is not at home"

@@ -72,6 +72,17 @@ def test_what_has_changed_is_told(node_files: Place) -> None:
     assert node_files.why() == "its submit description has changed"
 
 
+@pytest.mark.parametrize(("checksum", "how"), [(False, "on"), (True, "off")])
+def test_other_facts_of_files_are_no_change_of_them(
+    tmp_path: Path, checksum: bool, how: str
+) -> None:
+    place = Place(tmp_path, checksum=checksum)
+    place.node = place.node._replace(checksum=not checksum)
+    assert place.why() == f"CHECKSUM was switched {how}"
+    place.write("a.sub", "queue\n")
+    assert place.why() == "its submit description has changed"
+
+
 def test_outputs_that_have_changed(node_files: Place) -> None:
     node_files.write("y", "22")
     assert node_files.why() == "its output y has changed"

@@ -159,7 +159,7 @@ def test_hold_and_release_are_the_schedds_matter() -> None:
     assert harness.ask(C.HOLD, "A").done == 1
     (action,) = harness.asked(do.HoldJobs)
     assert (action.cluster, action.release) == (1, False)
-    assert "ann" in action.reason
+    assert action.reason == "put on hold (condor_pydagman steer)", "the schedd adds by whom"
     harness.ask(C.RELEASE, "A")
     assert harness.asked(do.HoldJobs)[0].release
     assert not [a for a in harness.all if isinstance(a, do.AppendJournalRecord)]
@@ -329,7 +329,7 @@ def test_by_each_kind(nodes: Nodes) -> None:
     ("kind", "value", "words"),
     [
         ("names", ("aling_1",), "no node 'aling_1'; did you mean align_1"),
-        ("names", ("x" * 100_000,), "no node"),
+        ("names", ("x" * 100_000,), "; `add` adds what the DAG files have got since"),
         ("pattern", "b*", "no node's name matches 'b*'"),
         ("pattern", "?" * 100_000, "at most 1000 characters"),
         ("state", "dead", "no state 'dead'; the states are waiting"),

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters.request_client import SteeringAnswer
 from condor_pydagman.cli import pydagman
 from condor_pydagman.cli.explain import text_of
 from condor_pydagman.explain.explanation import Explanation, Moment
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.names import logged_name
 from tests.dag_logs import BEGIN, DagLogs
+from tests.locks import held
 
 
 @pytest.fixture
@@ -62,6 +64,25 @@ def test_a_dag_that_has_succeeded(logs: DagLogs, capsys: pytest.CaptureFixture[s
     assert [moment["text"] for moment in read["life"]] == [
         "1 job submitted (7.0)", "running on slot1@one", "ended with exit code 0"
     ]  # fmt: skip
+
+
+def test_a_node_that_was_added_while_the_dag_runs(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def names(dag: str, command: str, *, prefix: str) -> SteeringAnswer:
+        assert (dag, command) == (str(Path("t.dag").absolute()), "names")
+        found = [name for name in ("A", "B") if name.startswith(prefix)]
+        return SteeringAnswer(1, (), 0, {"names": found})
+
+    monkeypatch.setattr("condor_pydagman.cli.explain.steer", names)
+    with open("t.dag", "a") as file:
+        file.write("JOB C c.sub\n")
+    with held("t.dag.lock", ""):
+        assert explain(capsys, "t.dag", "B")[0] == 0
+        assert pydagman.main(["explain", "t.dag", "C"]) == 1
+    said = capsys.readouterr().err
+    assert "node C was added to the DAG files of t.dag after DAGMan had read them" in said
+    assert "condor_pydagman steer add t.dag FILE" in said
 
 
 @pytest.mark.parametrize(

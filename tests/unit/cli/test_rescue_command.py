@@ -51,6 +51,14 @@ def test_the_newest(capsys: pytest.CaptureFixture[str]) -> None:
     assert "has been changed" not in text
 
 
+def test_service_nodes_are_not_counted(
+    rescue_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open("t.dag", "a") as file:
+        file.write("SERVICE S s.sub\n")
+    assert "1 of 3 nodes are done and would be skipped, 2 would run\n" in said(capsys, "t.dag")
+
+
 @pytest.mark.parametrize("words", [["t.dag", "--number", "1"], ["t.dag.rescue001"]])
 def test_an_older_one_with_a_node_that_the_dag_does_not_have(
     words: list[str], capsys: pytest.CaptureFixture[str]

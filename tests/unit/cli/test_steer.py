@@ -13,9 +13,9 @@ from condor_pydagman.cli import pydagman, steer
 @pytest.mark.parametrize(
     ("fields", "line"),
     [
-        ({}, "1 node run again"),
-        ({"descendants": 1}, "1 node run again, and 1 more that depends on it"),
-        ({"descendants": 3}, "1 node run again, and 3 more that depend on it"),
+        ({}, "1 node is run again"),
+        ({"descendants": 1}, "1 node is run again, and 1 more that depends on it"),
+        ({"descendants": 3}, "1 node is run again, and 3 more that depend on it"),
     ],
 )
 def test_descendants_are_counted(

@@ -142,8 +142,26 @@ def test_an_abort_after_which_the_schedd_starts_dagman_again(state: DagState, co
 def test_an_idle_dagman_that_could_not_go_on() -> None:
     facts = facts_of(TEXT, {}, state=DagState.IDLE)
     facts.run.exit_code = 3
+    facts.run.errors.append("ERROR: no space left")
     (finding,) = said(facts)
     assert "it could not continue, and the schedd starts it again" in finding.sentence
+    finding, cooling = said(facts._replace(ad={"JobCoolDownExpiration": NOW + 60}))
+    assert (finding.cause, cooling.cause) == ("dagman.failed", "dagman.idle")
+
+
+@pytest.mark.parametrize("errors", [[], ["ERROR: long ago"]])
+def test_a_dagman_that_was_held_and_released_waits_for_the_cool_down(errors: list[str]) -> None:
+    ad = {"LastJobStatus": 5, "JobCoolDownExpiration": NOW + 130}
+    facts = facts_of(TEXT, {}, state=DagState.IDLE, ad=ad)
+    facts.run.exit_code = 3
+    facts.run.errors.extend(errors)
+    (finding,) = said(facts)
+    assert finding.sentence.startswith(
+        "DAGMan's job 3 waits for the schedd's cool-down, which ends in 2 min 10 s; then"
+    )
+    assert (finding.weight, finding.evidence[0].time) == (Weight.WAITING, NOW + 130)
+    (finding,) = said(facts._replace(now=NOW + 130))
+    assert "the schedd has not started it" in finding.sentence
 
 
 def test_a_dag_that_succeeds_though_nodes_have_failed() -> None:
@@ -180,7 +198,8 @@ def test_a_dagman_that_is_started_again() -> None:
 def test_rescue_files() -> None:
     rescue = RescueFile("t.dag.rescue001", 1, NOW)
     about = {"state": DagState.FAILED, "submit_command": "condor_submit_dag t.dag"}
-    (finding,) = rescue_findings(facts_of(TEXT, FAILED, rescue=rescue, **about))
+    text = TEXT + "SERVICE S s.sub\n"
+    (finding,) = rescue_findings(facts_of(text, FAILED, rescue=rescue, **about))
     assert "continues from t.dag.rescue001: 1 of 2 nodes is done" in finding.sentence
     assert texts(finding) == ["t.dag.rescue001: 1 DONE line"]
     assert finding.advice == ("When you have fixed the cause: condor_submit_dag t.dag",)

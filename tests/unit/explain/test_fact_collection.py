@@ -10,6 +10,8 @@ import pytest
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.explain import fact_collection
+from condor_pydagman.explain.dagman_job_state import rescue_findings
+from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.fact_collection import collect_facts
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.run_model import DagState
@@ -63,6 +65,24 @@ def test_a_failed_dag_with_a_failed_sub_dag(logs: DagLogs, tmp_path: Path) -> No
     assert found.inner["X"].run.nodes["I"].status is NodeStatus.ERROR
     assert found.inner["X"].submit_command == ""
     assert found.unknown == ()
+
+
+def test_a_dag_that_can_t_be_parsed_is_to_be_checked_first(work_directory: Path) -> None:
+    Path("t.dag").write_text("JBO A a.sub\n")
+    command = "condor_dag_checker -lint t.dag && condor_submit_dag t.dag"
+    assert facts().submit_command == command
+
+
+def test_a_rescue_file_without_any_log(work_directory: Path) -> None:
+    Path("t.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
+    Path("t.dag.rescue002").write_text("DONE A\n")
+    found = facts()
+    assert found.state is DagState.NOT_STARTED
+    assert found.run.nodes["A"].status is NodeStatus.DONE
+    assert "since an earlier run: t.dag.rescue002, or" in explain_node(found, "A").headline
+    (rescue,) = rescue_findings(found)
+    assert "continues from t.dag.rescue002: 1 of 2 nodes is done" in rescue.sentence
+    assert rescue.advice == ("To continue it: condor_submit_dag t.dag",)
 
 
 def test_only_the_sub_dag_of_the_node_that_is_asked_for(logs: DagLogs) -> None:

@@ -58,6 +58,8 @@ def test_the_last_lines_of_a_file(work_directory: Path) -> None:
 def test_files_that_can_t_be_read(work_directory: Path) -> None:
     os.mkfifo(work_directory / "pipe")
     assert last_lines("pipe", ME).problem == "is not a regular file"
+    (work_directory / "core").write_bytes(b"\x7fELF\0\xff\xfe\nmore")
+    assert last_lines("core", ME) == Excerpt("core", problem="is no text")
     assert last_lines("absent", ME).problem == "can't be read: No such file or directory"
     assert last_lines(".", ME).problem.startswith(("is not", "can't be read"))
 

@@ -62,6 +62,12 @@ def test_each_clause_is_counted() -> None:
     assert fit.clauses[2].values == ('Purpose = "x"',)
 
 
+def test_an_attribute_that_is_undefined() -> None:
+    whole = job(MEMORY)
+    whole["RequestMemory"] = classad2.ExprTree("ifThenElse(Used isnt undefined, Used, Asked)")
+    assert fit_of(whole, 1, (), [slot()]).clauses[0].values == ("RequestMemory = undefined",)
+
+
 def test_an_empty_pool() -> None:
     assert fit_of(job("true"), 1, ("A",), []).slots == 0
 

@@ -46,3 +46,22 @@ def test_of_several_the_longest() -> None:
         "2 PRE scripts of nodes B and A are running, the longest for 2 h (node B).",
         "3 jobs of nodes C and D are running, the longest for 1 min 20 s.",
     ]
+
+
+def test_jobs_that_no_machine_keeps() -> None:
+    facts = facts_of(TEXT, {
+        "A": (NodeStatus.SUBMITTED, [attempt(evictions=3)]),
+        "B": (NodeStatus.SUBMITTED, [attempt(evictions=2)]),
+        "C": (NodeStatus.SUBMITTED, [attempt(1, evictions=7)]),
+        "D": (NodeStatus.DONE, [attempt(value=0, evictions=9)]),
+    })  # fmt: skip
+    (found,) = running_findings(facts)
+    assert (found.cause, found.nodes) == ("job.evicted", ("A", "C"))
+    assert found.sentence.endswith(" begin anew each time: job 8.0 of C 7 times.")
+    assert found.advice[0] == "For the reasons: condor_pydagman events t.dag"
+
+
+def test_a_noop_node_has_no_job() -> None:
+    noop = attempt(running=1, started=NOW - 8, cluster=0)
+    facts = facts_of("JOB P2 a.sub NOOP\n", {"P2": (NodeStatus.SUBMITTED, [noop])})
+    assert texts(running_findings(facts)[0]) == ["t.dag.nodes.log: P2 on slot1@one"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,9 @@ from condor_pydagman.follow.follower import Follower
 from condor_pydagman.follow.history import WINDOW_S as KEPT_S
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
-from condor_pydagman.follow.tally import WINDOW_S, Tally, per_second
+from condor_pydagman.follow.tally import WINDOW_S, Tally, per_second, since_last_end
 from condor_pydagman.graph.model import DONE, LEFT_OUT
+from tests.dag_logs import BEGIN
 from tests.unit.follow.bench import Bench, plan_of
 
 
@@ -48,6 +49,29 @@ def test_a_failed_node_that_runs_again_is_no_failure(bench: Bench) -> None:
     bench.submit("A", 8)
     run = bench.follow()
     assert (list(run.failures), list(run.in_queue)) == ([], ["A"])
+
+
+def test_time_on_hold_is_in_no_rate(bench: Bench) -> None:
+    """Neither that of jobs while nothing else goes on, nor that of DAGMan itself."""
+    bench.submit("done", 9)
+    for number in range(10, 15):
+        bench.submit(f"n{number}", number)
+        bench.hold(number)
+    bench.now += 10
+    bench.terminate(9)
+    bench.now += 900
+    for number in range(10, 15):
+        bench.event(13, "Job was released.\n\tby me\n", f"{number:03}.000.000")
+    for number in range(10, 15):
+        bench.now += 2
+        bench.execute(number)
+        bench.terminate(number)
+    names = ["done", *(f"n{number}" for number in range(10, 15))]
+    run = bench.follow("".join(f"JOB {name} x\n" for name in names))
+    assert run.standstills == deque([(BEGIN + 10, BEGIN + 910)])
+    assert per_second(run, bench.now) == 5 / 10
+    assert per_second(run, bench.now + 10) == 5 / 20
+    assert not since_last_end(run, bench.now + 9)
 
 
 def test_the_rate_is_that_of_the_last_minutes() -> None:

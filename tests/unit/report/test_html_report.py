@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_model import Halted, NodeRun, Run, Start
+from condor_pydagman.follow.run_model import Halted, Hold, NodeRun, Run, Start
 from condor_pydagman.report import charts
 from condor_pydagman.report.all_runs import all_runs
 from condor_pydagman.report.charts import NAMES
@@ -203,6 +203,17 @@ def test_where_the_time_of_the_critical_path_went() -> None:
     assert "the logs do not tell what they waited for" in page(run, dag=dag).text
     run.halts = [Halted(900.0, 1000.0)]
     assert "80 % with the DAG halted. To make the run faster" in page(run, dag=dag).text
+
+
+def test_time_on_hold_makes_no_node_slow() -> None:
+    run = make_run()
+    held = run.nodes["D"].attempts[-1]
+    held.started, held.ended, run.ended = 1100.0, 1110.0, 1110.0
+    held.holds = [Hold(1027, "no such file", 13, 2, "7.0", 1097)]
+    made = page(run).text.replace("\n", " ")
+    assert "Most of that time jobs were on hold: D for 1 min 10 s." in made
+    assert "make these nodes faster" not in made
+    assert "in which all waited or was on hold, 1 min 16 s in all; they" in made
 
 
 def test_many_nodes_are_folded() -> None:

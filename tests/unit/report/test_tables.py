@@ -9,6 +9,7 @@ import json
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.report.attempt_table import FIELDS, csv_text, json_text, rows
+from condor_pydagman.report.spans import spans
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.report.runs import make_dag, make_run
 
@@ -30,6 +31,14 @@ def test_a_row_for_each_attempt_and_for_nodes_without() -> None:
     assert (first["description"], first["hosts"], first["job"]) == ("a.sub", ["slot1@one"], "7.0")
     held = found[3]
     assert (held["holds"], held["waiting_s"], held["held_s"], held["running_s"]) == (1, 1, 1, 1)
+
+
+def test_nodes_that_join_parent_lines_are_in_no_row() -> None:
+    run = make_run()
+    run.nodes = {"s+_condor_join_node0": run.nodes["A"], "B": run.nodes["B"]}
+    run.nodes["s+_condor_join_node0"].name = "s+_condor_join_node0"
+    assert {row["node"] for row in rows(run, make_dag(), 1040.0)} == {"B"}
+    assert {span.node for span in spans(run, 1040.0)} == {"B"}
 
 
 def test_why_a_node_counts_as_done_that_has_not_run() -> None:

@@ -61,6 +61,12 @@ def test_a_held_dagman_by_its_ad() -> None:
         " (HoldReasonCode 1)."
     )
     assert (notice.evidence[0].text, notice.command) == ("by me", "condor_release 7")
+    assert notice.advice == ("To continue: condor_release 7",)
+    (notice,) = said(DagState.HELD, ad={**ad, "JobCoolDownExpiration": NOW + 90})
+    assert notice.advice == (
+        "To continue: condor_release 7; the schedd starts DAGMan in 1 min 30 s, after its"
+        " cool-down",
+    )
 
 
 def test_a_removal_that_dagman_has_not_done_with() -> None:

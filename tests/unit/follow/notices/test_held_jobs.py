@@ -51,7 +51,7 @@ def test_the_schedd_knows_better() -> None:
 
 
 def test_a_person_who_has_steered() -> None:
-    by = "put on hold by ann (condor_pydagman steer)"
+    by = "put on hold (condor_pydagman steer)"
     job = QueuedJob("5.0", "A", HELD, NOW, by, 1)
     (one,) = held_job_notices(known(facts_of(TEXT, {}, jobs=(job,))))
     assert "someone used condor_pydagman steer hold" in one.sentence
@@ -63,7 +63,7 @@ def test_a_person_who_has_steered() -> None:
 
 
 def test_jobs_that_were_held_by_steering_and_others() -> None:
-    by = "put on hold by ann (condor_pydagman steer) (by user ann)"
+    by = "put on hold (condor_pydagman steer) (by user ann)"
     jobs = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW, "by hand", 1) for n in range(2)]
     jobs += [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW, by, 1) for n in range(2, 4)]
     hand, steer = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(jobs))))
