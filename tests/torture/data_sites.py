@@ -271,9 +271,9 @@ class Torture:
         code = end_of(work / "t.dag")
         if code != 0:
             self.wrong.append(f"{name} has ended with {code}")
-        results = list((work / "results").iterdir())
+        results = sorted((work / "results").iterdir())
         if len(results) != units:
-            self.wrong.append(f"{name}: {len(results)} results of {units}")
+            self.wrong.append(f"{name}: not {units} results: {[path.name for path in results]}")
         for path in results:
             unit, _, site = path.name.partition("@")
             if path.read_text() != _data(unit).upper() or site == BAD:
