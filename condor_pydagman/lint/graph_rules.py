@@ -8,7 +8,7 @@ from itertools import chain
 
 from condor_pydagman.feature_table import part
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
-from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
+from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, NOOP, Dag, Retry
 from condor_pydagman.lint.findings import Findings
 from condor_pydagman.lint.odd_characters import check_characters
 from condor_pydagman.lint.script_rules import check_scripts
@@ -135,7 +135,7 @@ def _done_too_early(dag: Dag, findings: Findings) -> None:
             for child in dag.successors(vertex):
                 early[child] = 1
     for node in range(nodes):
-        if early[node] and dag.flags[node] & DONE:
+        if early[node] and dag.flags[node] & (DONE | LEFT_OUT) == DONE:
             message = f"node {dag.names[node]} is DONE, but a parent of it is not"
             _add(findings, "DAG205", dag, node, message)
 

@@ -32,20 +32,25 @@ _CUT_OFF = "The command is ignored: its last line ends in"
 
 
 def lint(
-    files: Sequence[str], world: World, options: BuildOptions, asked: Iterable[Any] = ()
+    files: Sequence[str],
+    world: World,
+    options: BuildOptions,
+    asked: Iterable[Any] = (),
+    known: Dag | None = None,
 ) -> Findings:
     """Check the DAG that `files` make together.
 
     Of a DAG that DAGMan would refuse all errors are found, and what can be said of the nodes that
     are understood: missing files, and cycles.  Other rules would blame good lines for bad ones.
 
-    `asked` are the modules of features that options ask for (`features.asked_by`).
+    `asked` are the modules of features that options ask for (`features.asked_by`); `known` is the
+    DAG if it has been read, perhaps with what is done in it.
 
     `findings.kept` comes sorted by file and line.
     """
     findings = Findings()
     try:
-        dag = build(files, world.read_blocks, options)
+        dag = build(files, world.read_blocks, options) if known is None else known
     except DagFileErrors as first:
         dag, errors = build_partial(files, world.read_blocks, options)
         for error in errors.kept or first.errors:

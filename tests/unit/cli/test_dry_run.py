@@ -145,6 +145,19 @@ def test_what_else_is_missing(dag_directory: Path, capsys: pytest.CaptureFixture
     assert "DAG file no.dag of node S does not exist\n" in text
 
 
+def test_what_lint_finds(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (dag_directory / "t.dag").write_text(
+        "JOB A a.sub\nJOB B a.sub\nCHOOSE UNTIL A\nPARENT A CHILD B\n"
+    )
+    assert "To see 1 warning: " in said(capsys, "t.dag")  # of /tmp
+    (dag_directory / "a.sub").write_text(
+        "executable = /bin/true\noutput = o/$(JOB)\nfoo = 1\nqueue\n"
+    )
+    text = said(capsys, "--bundle", "t.dag", code=1)
+    assert "a.sub of node A: the directory o of its output file does not exist\n" in text
+    assert "To see 2 warnings: condor_dag_checker -lint -bundle t.dag\n" in text
+
+
 @pytest.mark.parametrize("line", ["include : touch ran |\nqueue", "queue x from touch ran |"])
 def test_no_command_is_run(
     dag_directory: Path, capsys: pytest.CaptureFixture[str], line: str
