@@ -10,7 +10,7 @@ values with macros that only the job has, nothing is said.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 
@@ -355,6 +355,13 @@ _NOWHERE = frozenset(("", "/dev/null", "NUL", "nul"))
 _WITH_JOBS = (NodeKind.JOB, NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
 
 
+def check_unset_macros(dag: Dag, world: World, findings: Findings, perhaps: set[str]) -> None:
+    """Look for macros of descriptions that nothing sets, in what is understood of a DAG; lines that
+    are not may set those of these names, in lower case."""
+    texts = _Texts(dag, world, findings, None)
+    _Variables(dag, world, findings, texts).check_unset(perhaps)
+
+
 def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = False) -> None:
     """Compare VARS with submit descriptions, and the files that jobs write with each other; look at
     the values of descriptions.
@@ -362,7 +369,9 @@ def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = Fa
     `grown`: it is what is added to a DAG, so that any file may have been written before.
     """
     texts = _Texts(dag, world, findings, None if grown else FirstNodes(dag))
-    _Variables(dag, world, findings, texts).check()
+    variables = _Variables(dag, world, findings, texts)
+    variables.check_unused()
+    variables.check_unset()
     _Outputs(dag, findings, texts).check()
     _unused_descriptions(dag, findings)
     rules = DescriptionRules(dag, world, findings, with_files=not grown)
@@ -492,16 +501,21 @@ class _Variables:
         self._seen: dict[tuple[int, tuple[str, ...]], tuple[str, ...]] = {}
         self._unset: dict[tuple[int, str], tuple[int, int]] = {}
 
-    def check(self) -> None:
-        """Look at every node."""
+    def check_unused(self) -> None:
+        """Look at the VARS of every node."""
         for node, number in self._texts.nodes():
             variables = self._dag.variables.get(node, ())
             keys = tuple(variable.key for variable in variables)
             for key in self._unused_keys(node, number, keys, variables):
                 first, written, count = self._unused.get(key, (node, _written(keys, key), 0))
                 self._unused[key] = (first, written, count + 1)
-            self._note_unset(node, number, keys)
         self._report_unused()
+
+    def check_unset(self, perhaps: Container[str] = ()) -> None:
+        """Look at the macros of every node's description, but for these."""
+        for node, number in self._texts.nodes():
+            if self._texts.text(number).needed and not self._dag.flags[node] & DONE:
+                self._note_unset(node, number, perhaps)
         self._report_unset()
 
     def _unused_keys(
@@ -531,14 +545,18 @@ class _Variables:
                 unused = tuple(key for key in unused if key not in elsewhere)
         return unused
 
-    def _note_unset(self, node: int, number: int, keys: tuple[str, ...]) -> None:
+    def _note_unset(self, node: int, number: int, perhaps: Container[str]) -> None:
         text = self._texts.text(number)
-        if not text.needed or self._dag.flags[node] & DONE:
-            return
-        lower = {key.lower() for key in keys}
+        lower = {one.key.lower() for one in self._dag.variables.get(node, ())}
         for name in text.needed:
             low = name.lower()
-            if low in lower or low in text.values or low in text.loops or low in SPECIAL:
+            if (
+                low in perhaps
+                or low in lower
+                or low in text.values
+                or low in text.loops
+                or low in SPECIAL
+            ):
                 continue
             if low.startswith("match_") and self._dag.group_of(node) is not None:
                 continue  # the match of its group to a site sets it
@@ -554,9 +572,8 @@ class _Variables:
         for key, (node, written, count) in self._unused.items():
             if key not in self._used:
                 name = dag.names[node]
-                message = f"VARS sets {written} for node {name}{_others(count)}, but"
-                unused = f"{dag.submits[node]} does not use $({written})"
-                message += f" {why_lost(written) or unused}"
+                message = f"$({written}) is set for node {name}{_others(count)}, but"
+                message += f" {why_lost(written) or f'{dag.submits[node]} does not use it'}"
                 words = ("VARS", name, written)
                 self._findings.add("DAG401", message, place=dag.place(node), node=name, words=words)
 

@@ -132,8 +132,8 @@ CODES: dict[str, Code] = {
     ),
     "DAG202": Code(
         _WARNING,
-        "a node that never runs, because it is on or behind a cycle",
-        "it runs once the cycle is gone",
+        "nodes that never run, because they are on or behind a cycle",
+        "they run once the cycle is gone",
     ),
     "DAG203": Code(
         _WARNING,
@@ -142,8 +142,8 @@ CODES: dict[str, Code] = {
     ),
     "DAG204": Code(
         _WARNING,
-        "a node that never runs, because it waits for a category with MAXJOBS 0",
-        "it runs once the category has a limit of 1 or more",
+        "nodes that never run, because they wait for a category with MAXJOBS 0",
+        "they run once the category has a limit of 1 or more",
     ),
     "DAG205": Code(
         _WARNING,
