@@ -16,7 +16,7 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.features.common.steps import Steps, steps
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
 from condor_pydagman.lint.findings import Findings, Severity
@@ -49,7 +49,7 @@ class Outlook(NamedTuple):
     order: Steps  # the steps of what is left
     jobs: Sequence[JobCount]  # by submit descriptions, of the nodes to be run
     config: Config  # knobs and options in force
-    running: bool  # whether a DAGMan runs it now
+    running: bool  # whether a DAGMan runs it now, or is in the queue for it
     foreseen: Sequence[Foreseen]  # by features
     reasons: dict[int, str]  # why nodes would run, by features; '' for those that would not
     # what would run of its sub-DAGs, by the names of their nodes; a text says why that is not told
@@ -179,13 +179,21 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
         steps(dag),
         count_jobs(dag, submitted, workflow),
         config,
-        living_holder(paths.lock) is not None,
+        living_holder(paths.lock) is not None or _is_queued(paths),
         foreseen,
         {node: why for one in foreseen for node, why in one.reasons.items()},
         _inner(dag, options, look),
         lint_run(dag, options, config, trusted=False),
         _commands(dag, workflow) if look.commands else None,
     )
+
+
+def _is_queued(paths: DagPaths) -> bool:
+    from condor_pydagman.monitor.found_dag import waiting_job
+
+    with contextlib.suppress(PoolError):  # running it shows why
+        return bool(waiting_job(paths))
+    return False
 
 
 def _loaded(options: DagmanOptions, paths: DagPaths) -> tuple[Dag, Config, str]:
@@ -248,7 +256,7 @@ def _lines(found: Outlook) -> Iterator[str]:
     kinds = f": {_kinds(dag)}" if len(dag) else ""
     yield f"{' '.join(found.files)}: {number_of(len(dag), 'node')}{kinds}"
     if found.running:
-        yield "DAGMan is running it: condor_submit_dag would refuse it. See condor_pydagman watch"
+        yield "DAGMan runs it or will: condor_submit_dag would refuse it. See condor_pydagman watch"
     if found.rescue:
         yield f"It would start from {found.rescue}: {_are(done)} done and skipped"
     elif done:
