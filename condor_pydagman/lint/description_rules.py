@@ -506,9 +506,11 @@ class _Variables:
         for node, number in self._texts.nodes():
             variables = self._dag.variables.get(node, ())
             keys = tuple(variable.key for variable in variables)
-            for key in self._unused_keys(node, number, keys, variables):
-                first, written, count = self._unused.get(key, (node, _written(keys, key), 0))
-                self._unused[key] = (first, written, count + 1)
+            unused = self._unused_keys(node, number, keys, variables)
+            written = {key.lower(): key for key in reversed(keys)} if unused else {}
+            for key in unused:
+                first, name, count = self._unused.get(key, (node, written[key], 0))
+                self._unused[key] = (first, name, count + 1)
         self._report_unused()
 
     def check_unset(self, perhaps: Container[str] = ()) -> None:
@@ -590,10 +592,6 @@ class _Variables:
 def _is_command(key: str) -> bool:
     """Whether a VARS key sets a submit command or a job attribute, so that its name is its use."""
     return key in KEYWORDS or key in SPECIAL or "." in key or key.startswith(("+", "request_"))
-
-
-def _written(keys: tuple[str, ...], lower: str) -> str:
-    return next(key for key in keys if key.lower() == lower)
 
 
 def _others(count: int) -> str:
