@@ -16,9 +16,10 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.features.common.steps import Steps, steps
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
+from condor_pydagman.lint.findings import Findings, Severity
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import does, number_of
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from condor_pydagman.records.job_description import Workflow
 
 MAX_SHOWN = 10  # nodes and submit descriptions that are named
+_TOLD_WITH_JOBS = ("DAG301", "DAG309")  # submit files that are missing, requests with an error
 MAX_DEPTH = 8  # of sub-DAGs that are looked into
 _DESCRIPTION = """\
 Show what condor_submit_dag would run now: nodes and jobs, what a rescue file skips, what starts
@@ -47,18 +49,24 @@ class Outlook(NamedTuple):
     order: Steps  # the steps of what is left
     jobs: Sequence[JobCount]  # by submit descriptions, of the nodes to be run
     config: Config  # knobs and options in force
-    running: bool  # whether a DAGMan runs it now
+    running: bool  # whether a DAGMan runs it now, or is in the queue for it
     foreseen: Sequence[Foreseen]  # by features
     reasons: dict[int, str]  # why nodes would run, by features; '' for those that would not
     # what would run of its sub-DAGs, by the names of their nodes; a text says why that is not told
     inner: dict[str, Outlook | str]
-    missing: Sequence[str]  # other files that nodes need before anything can have written them
+    findings: Findings  # those of -lint
     commands: Sequence[NodeCommands] | None = None  # what nodes would run, if that is asked for
+
+    @property
+    def mistakes(self) -> list[str]:
+        """Errors that -lint finds, but for those that are told of with the jobs."""
+        errors = (one for one in self.findings.kept if one.severity is Severity.ERROR)
+        return [one.message for one in errors if one.code not in _TOLD_WITH_JOBS]
 
     @property
     def sound(self) -> bool:
         """Whether nothing is wrong with it, as far as that is known before."""
-        if self.missing or any(count.problem for count in self.jobs):
+        if self.mistakes or any(count.problem for count in self.jobs):
             return False
         return all(isinstance(inner, str) or inner.sound for inner in self.inner.values())
 
@@ -126,8 +134,10 @@ def run(arguments: argparse.Namespace) -> int:
         if found.sound:
             ready = f"To run it: {_run_command(dag, found, options)}"
         say(f"Nothing was submitted. {ready}")
-        bundle = "-bundle " * options.bundle
-        say(f"To check it for mistakes: condor_dag_checker -lint {bundle}{dag}")
+        warnings = found.findings.total(Severity.WARNING)
+        if warnings:
+            bundle = "-bundle " * options.bundle
+            say(f"To see {number_of(warnings, 'warning')}: condor_dag_checker -lint {bundle}{dag}")
     return 0 if found.sound else 1
 
 
@@ -147,6 +157,7 @@ class _Look(NamedTuple):
 
 def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
     """What would run of a DAG."""
+    from condor_pydagman.cli.checks_before_run import lint_run
     from condor_pydagman.daemon.helpers import Ahead, foresee
     from condor_pydagman.lint.job_counts import count_jobs
     from condor_pydagman.records.job_description import Workflow
@@ -168,13 +179,21 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
         steps(dag),
         count_jobs(dag, submitted, workflow),
         config,
-        living_holder(paths.lock) is not None,
+        living_holder(paths.lock) is not None or _is_queued(paths),
         foreseen,
         {node: why for one in foreseen for node, why in one.reasons.items()},
         _inner(dag, options, look),
-        _missing(dag),
+        lint_run(dag, options, config, trusted=False),
         _commands(dag, workflow) if look.commands else None,
     )
+
+
+def _is_queued(paths: DagPaths) -> bool:
+    from condor_pydagman.monitor.found_dag import waiting_job
+
+    with contextlib.suppress(PoolError):  # running it shows why
+        return bool(waiting_job(paths))
+    return False
 
 
 def _loaded(options: DagmanOptions, paths: DagPaths) -> tuple[Dag, Config, str]:
@@ -202,21 +221,6 @@ def _commands(dag: Dag, workflow: Workflow) -> list[NodeCommands]:
         node for node in range(len(dag)) if _is_to_run(dag, node) and not dag.flags[node] & JOIN
     )
     return list(commands_of(dag, nodes, workflow))
-
-
-def _missing(dag: Dag) -> list[str]:
-    """By the rules of -lint; submit files are told of with their jobs."""
-    from condor_pydagman.lint.file_rules import SUBMIT_FILE, check_files
-    from condor_pydagman.lint.findings import Findings, Severity
-    from condor_pydagman.lint.lint_world import DiskWorld
-
-    findings = Findings()
-    check_files(dag, DiskWorld(), findings)
-    return [
-        one.message
-        for one in findings.kept
-        if one.severity is Severity.ERROR and one.code != SUBMIT_FILE
-    ]
 
 
 def _inner(dag: Dag, options: DagmanOptions, look: _Look) -> dict[str, Outlook | str]:
@@ -252,7 +256,7 @@ def _lines(found: Outlook) -> Iterator[str]:
     kinds = f": {_kinds(dag)}" if len(dag) else ""
     yield f"{' '.join(found.files)}: {number_of(len(dag), 'node')}{kinds}"
     if found.running:
-        yield "DAGMan is running it: condor_submit_dag would refuse it. See condor_pydagman watch"
+        yield "DAGMan runs it or will: condor_submit_dag would refuse it. See condor_pydagman watch"
     if found.rescue:
         yield f"It would start from {found.rescue}: {_are(done)} done and skipped"
     elif done:
@@ -260,9 +264,9 @@ def _lines(found: Outlook) -> Iterator[str]:
     for why in filter(None, (one.why_left_out for one in dag.features.values())):
         yield f"{_are(_left_out(dag))} left out: {why}"
     yield from (line for one in found.foreseen for line in one.lines)
-    yield from found.missing[:MAX_SHOWN]
-    if len(found.missing) > MAX_SHOWN:
-        yield f"and {len(found.missing) - MAX_SHOWN} more files that are missing"
+    yield from found.mistakes[:MAX_SHOWN]
+    if len(found.mistakes) > MAX_SHOWN:
+        yield f"and {len(found.mistakes) - MAX_SHOWN} more errors"
     left = len(dag) - order.done
     if not left:
         if not any(one.goes_on for one in found.foreseen):
@@ -381,7 +385,7 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "unchanged": _unchanged(found),
         "jobs": sum(count.jobs for count in found.jobs),
         "descriptions": [count._asdict() for count in found.jobs],
-        "missing": list(found.missing),
+        "missing": found.mistakes,
         "steps": order.widths,
         "first": [dag.names[node] for node in order.first],
         "subdags": {

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.cli.checker_options import CheckerOptions
 from condor_pydagman.cli.say import say
 from condor_pydagman.config import Config
@@ -30,13 +31,13 @@ UNLIKE = frozenset(("DAG101", "DAG102", "DAG104"))  # lines that can't be read o
 
 def run_lint(options: CheckerOptions, world: World) -> int:
     """Check, print, and return 1 if there is an error (with -Strict: a warning), else 0."""
-    build_options = BuildOptions(
+    how = BuildOptions(
         use_join_nodes=options.use_join_nodes,
         allow_any_node_name_characters="allowillegalchars" in options.given,
         use_dag_dir="usedagdir" in options.given,
         strict=0,  # what is fatal is said by severities
     )
-    findings = lint(options.files, world, build_options, asked_by(options))
+    findings = lint(options.files, world, how, asked_by(options))
     if options.style == "json":
         print(as_json(options.files, findings))
     else:
@@ -47,9 +48,9 @@ def run_lint(options: CheckerOptions, world: World) -> int:
     return 1 if bad else 0
 
 
-def checked_world() -> DiskWorld:
-    """The world as it is here, with HTCondor's configuration."""
-    return DiskWorld(obstacle, space_problem, configured)
+def checked_world(*, trusted: bool = False) -> DiskWorld:
+    """The world as it is here, with HTCondor's configuration; `trusted` as of `DagFiles`."""
+    return DiskWorld(obstacle, space_problem, configured, DagFiles(trusted=trusted).read)
 
 
 def obstacle(feature: str, dag: Dag) -> str:

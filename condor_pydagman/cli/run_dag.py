@@ -7,6 +7,7 @@ import time
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.cli import submit_dag, watch
+from condor_pydagman.cli.checks_before_run import before_run
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.dagman_job.options import (
@@ -23,8 +24,9 @@ from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
 
 _DESCRIPTION = """\
-Check a DAG, submit it as condor_submit_dag does, watch it until it has ended, and exit with its
-exit code. Ctrl-C stops only the watching: the DAG continues. This command takes all options of
+Check a DAG as condor_dag_checker -lint does, submit it as condor_submit_dag does if there is no
+error, watch it until it has ended, and exit with its exit code. -no_check_dag submits it unchecked.
+Ctrl-C stops only the watching: the DAG continues. This command takes all options of
 condor_submit_dag that leave something to watch, with the same abbreviations."""
 # They print or submit in another way.
 _OTHERS = ("no_submit", "terse", "verbose", "remote", "dry_run", "dot", "setup_only")
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _submit(options: SubmitOptions, dag: str) -> int:
     """Returns the cluster of DAGMan's job."""
     try:
-        return submit_dag.submit_silently(options)
+        return submit_dag.submit_silently(options, before_run)
     except PydagmanError as error:
         if living_holder(options.paths().lock) is None:
             raise

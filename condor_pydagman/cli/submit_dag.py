@@ -100,9 +100,12 @@ def _run(options: SubmitOptions) -> int:
     return 0
 
 
-def submit_silently(options: SubmitOptions) -> int:
+def submit_silently(options: SubmitOptions, more: Any = None) -> int:
     """Check a DAG and submit it as the command does, but print notes and warnings only, to the
     error output; returns the cluster of DAGMan's job.
+
+    Args:
+        more: as of `preflight.check_meanwhile`.
 
     Raises:
         PydagmanError: nothing was submitted; the message says why.
@@ -110,7 +113,7 @@ def submit_silently(options: SubmitOptions) -> int:
     from condor_pydagman.dagman_job import prepare_job, submit_to_schedd
 
     try:
-        prepared, (prepared_submit,) = _prepare(options, _warn)
+        prepared, (prepared_submit,) = _prepare(options, _warn, more)
     except DagFileError as error:
         raise PydagmanError(_all_errors(options, error)) from None
     bindings = prepare_job.bindings()
@@ -121,12 +124,13 @@ def submit_silently(options: SubmitOptions) -> int:
 
 
 def _prepare(
-    options: SubmitOptions, say: Callable[[str], None]
+    options: SubmitOptions, say: Callable[[str], None], more: Any = None
 ) -> tuple[Prepared, list[PreparedSubmit]]:
     """Write the submit file of DAGMan's job, and prepare its submission if that is wanted.
 
     Args:
         say: prints notes that are no warnings.
+        more: as of `submit_silently`.
     """
     from condor_pydagman.dagman_job import prepare_job
     from condor_pydagman.dagman_job.prepare_job import Output, refuse_running
@@ -144,7 +148,9 @@ def _prepare(
 
     def check(prepared: Prepared) -> None:
         check_meanwhile = _of_preflight("check_meanwhile")
-        with check_meanwhile(prepared, _warn) if check_meanwhile else contextlib.nullcontext():
+        with (
+            check_meanwhile(prepared, _warn, more) if check_meanwhile else contextlib.nullcontext()
+        ):
             if not options.no_submit:
                 from condor_pydagman.dagman_job import submit_to_schedd
 

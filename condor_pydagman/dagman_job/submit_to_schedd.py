@@ -5,6 +5,7 @@ Stock condor_submit_dag runs condor_submit for it; here the bindings do the same
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Sequence
@@ -76,23 +77,26 @@ def _local_schedd(htcondor2: Any) -> Any:
 
 
 def _refuse_waiting(schedd: Any, paths: DagPaths, htcondor2: Any) -> None:
-    """Refuse a DAG whose DAGMan job is on hold, or waits to be started again.
+    """Refuse a DAG whose DAGMan job is on hold, or waits to be started, perhaps again.
 
     The new job would run the DAG to its end, and the old one would run it again when it starts.
     """
-    cluster = named_cluster(paths.lock)
-    if not cluster:
+    begun, is_prepared = named_cluster(paths.lock), _is_prepared(paths)
+    if not begun and not is_prepared:
         return
     import classad2
 
-    log = classad2.quote(os.path.abspath(paths.dagman_log))
-    there = f"ClusterId == {cluster} && JobUniverse == 7 && UserLog == {log}"
+    there = f"UserLog == {classad2.quote(os.path.abspath(paths.dagman_log))}"
+    there = f"JobUniverse == 7 && {there} && JobStatus != 3 && JobStatus != 4"
+    if not is_prepared:  # one job costs the schedd less than a look at all
+        there = f"ClusterId == {begun} && {there}"
     try:
-        ads = schedd.query(f"{there} && JobStatus != 3 && JobStatus != 4", ["JobStatus"], limit=1)
+        ads = schedd.query(there, ["ClusterId", "JobStatus"], limit=1)
     except _refusals(htcondor2):
         return
     for ad in ads:
-        state = "is in the queue and will continue it."
+        cluster = ad["ClusterId"]
+        state = f"is in the queue and will {'continue' if cluster == begun else 'start'} it."
         if ad.get("JobStatus") == _HELD:
             state = f"is on hold. To continue where it stopped: `condor_release {cluster}` (5 min)."
         raise PoolError(
@@ -101,6 +105,14 @@ def _refuse_waiting(schedd: Any, paths: DagPaths, htcondor2: Any) -> None:
             f"       job first: `condor_rm {cluster}`.",
             transient=False,
         )
+
+
+def _is_prepared(paths: DagPaths) -> bool:
+    """Whether a run was prepared after DAGMan has written last: its job may never have begun."""
+    with contextlib.suppress(OSError):
+        out = os.stat(paths.dagman_out).st_mtime if os.path.exists(paths.dagman_out) else 0.0
+        return os.stat(paths.condor_sub).st_mtime > out
+    return False
 
 
 def submit(prepared: PreparedSubmit, paths: DagPaths, htcondor2: Any) -> Job:

@@ -300,12 +300,13 @@ class DagReader:
             end_file(building)
 
     def _condense(self, before: int, nodes: int) -> None:
-        """Of a submit description that is read as a DAG file one error says it all."""
+        """Of another file that is read as a DAG file one error says it all."""
         errors = self.errors.kept[before:]
         if not errors or len(self._building.dag) > nodes:
             return
-        if sum(hints.tells_submit_file(error.text) for error in errors) > 1:
-            errors[0].hint = hints.of_submit_file(message(errors[0].file))
+        other = hints.of_other_file(message(errors[0].file), [error.text for error in errors])
+        if other:
+            errors[0].hint = other
             self.errors.cut(before + 1)
 
     def _enter(self, file: str, path: str) -> None:

@@ -19,7 +19,7 @@ from condor_pydagman.graph.building import (
     fail,
 )
 from condor_pydagman.graph.model import Retry, Script, Tolerance
-from condor_pydagman.graph.variable_table import Variable, in_order
+from condor_pydagman.graph.variable_table import MANY_VARIABLES, Variable, Variables, in_order
 from condor_pydagman.language import commands
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
@@ -94,15 +94,13 @@ def set_variables(building: Building, command: commands.Vars) -> None:
         )
     known = building.dag.variables
     for node in building.nodes(command.node):
-        old = known.get(node)
+        old = known.unread(node)
         known[node] = _merged(building, node, old, new) if old else new
 
 
-def _merged(
-    building: Building, node: int, old: tuple[Variable, ...], new: tuple[Variable, ...]
-) -> tuple[Variable, ...]:
+def _merged(building: Building, node: int, old: Variables, new: tuple[Variable, ...]) -> Variables:
     """`old` and `new`; a key that is named again keeps its placement and gets the new value."""
-    merged = {variable.key: variable for variable in old}
+    merged = old if isinstance(old, dict) else {variable.key: variable for variable in old}
     for variable in new:
         known = merged.get(variable.key)
         if known is None:
@@ -114,7 +112,7 @@ def _merged(
             STRICT_HIGH,
         )
         merged[variable.key] = known._replace(value=variable.value)
-    return tuple(merged.values())
+    return merged if len(merged) > MANY_VARIABLES else tuple(merged.values())
 
 
 def priority(building: Building, command: commands.Priority) -> None:

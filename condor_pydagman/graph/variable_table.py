@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
+from typing import Union
 
 from condor_pydagman.graph.stepwise import Steps, mapped
 from condor_pydagman.language.bulk import simple_pairs
@@ -24,6 +25,11 @@ class Variable(NamedTuple):
     append: bool
 
 
+# Those of a node with many lines are by key until they are read: each line would copy them.
+Variables = Union["tuple[Variable, ...]", "dict[str, Variable]"]
+MANY_VARIABLES = 50
+
+
 class MoreVariables(NamedTuple):
     """What is to be added to a table, numbered as it is to be there; else as in that."""
 
@@ -32,7 +38,7 @@ class MoreVariables(NamedTuple):
     text: bytearray
     ends: array[int]
     append: bytearray
-    read: dict[int, tuple[Variable, ...]]
+    read: dict[int, Variables]
 
 
 class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
@@ -47,11 +53,13 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
         self._text = bytearray()
         self._ends = array("Q")
         self._append = bytearray()
-        self._read: dict[int, tuple[Variable, ...]] = {}
+        self._read: dict[int, Variables] = {}
 
     def __getitem__(self, node: int) -> tuple[Variable, ...]:
         """The node's variables in the order of their lines."""
         read = self._read.get(node)
+        if isinstance(read, dict):
+            read = self._read[node] = tuple(read.values())
         if read is not None:
             return read
         entry = self._entries[node] if node < len(self._entries) else _NONE
@@ -62,7 +70,11 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def __setitem__(self, node: int, variables: tuple[Variable, ...]) -> None:
+    def unread(self, node: int) -> Variables:
+        """The node's variables as they were set last; () if there are none."""
+        return self._read.get(node) or self.get(node, ())
+
+    def __setitem__(self, node: int, variables: Variables) -> None:
         self._read[node] = variables
 
     def __contains__(self, node: object) -> bool:

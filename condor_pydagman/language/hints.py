@@ -6,7 +6,7 @@ A hint is one sentence; '' if there is nothing useful to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.feature_table import ABSENT
 from condor_pydagman.language.lexer import LineError, QuotingError
@@ -63,6 +63,15 @@ _LACKING = {
 _QUEUE_OR_PROGRAM = re.compile(
     rf"(?:{QUEUES}(?!\s*=)|(?:executable|universe|arguments|shell)\s*=)", re.IGNORECASE
 )
+# What other programs read, by the first line that tells.
+_OTHER_FILES = {
+    "a graph for Graphviz": r"(strict\s+)?(di)?graph\b",
+    "a workflow of jobsub": r"</?(serial|parallel)>|jobsub\b",
+    "a Snakefile": r"(rule|checkpoint)\s+\w+\s*:|configfile:",
+    "a program of Nextflow": r"(process|workflow)\s+\w*\s*\{|nextflow\.",
+    "a Python program": r"(import|from)\s+[\w.]+(\s+import\b|\s*$)",
+    "YAML": r"---$|[\w-]+:(\s|$)",
+}
 _SUBMIT_COMMAND = re.compile(rf"(?:[+.\w]+\s*=|{QUEUES})", re.IGNORECASE)
 
 
@@ -121,17 +130,17 @@ def of_unknown(word: str, line: str, valid: Iterable[str], number: int) -> str:
     return ""
 
 
-def of_submit_file(file: str) -> str:
-    """The hint for a submit description in the place of a DAG file."""
-    return (
-        f"{file} is a submit description, no DAG file: a DAG file names it, as in"
-        f" 'JOB <name> {file}'; condor_submit submits it by itself"
-    )
-
-
-def tells_submit_file(line: str) -> bool:
-    """Whether a line that is no command of the DAG language stands in each submit description."""
-    return _QUEUE_OR_PROGRAM.match(line.lstrip()) is not None
+def of_other_file(file: str, lines: Sequence[str]) -> str:
+    """The hint for a file that is no DAG file, by its lines that are no commands; or ''."""
+    if sum(_QUEUE_OR_PROGRAM.match(line.lstrip()) is not None for line in lines) > 1:
+        return (
+            f"{file} is a submit description, no DAG file: a DAG file names it, as in"
+            f" 'JOB <name> {file}'; condor_submit submits it by itself"
+        )
+    for kind, pattern in _OTHER_FILES.items():
+        if len(lines) > 1 and re.match(pattern, lines[0].lstrip()):
+            return f"{file} is {kind}, no DAG file: its lines would be 'JOB <name> <file>'"
+    return ""
 
 
 def odd_character(text: str) -> str:

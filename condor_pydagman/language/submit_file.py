@@ -75,6 +75,7 @@ class SubmitText(NamedTuple):
     loops: frozenset[str]  # lower-case names that the queue statement sets for each job
     plain: bool  # whether this is all that it says; else no claim can be made
     queue: str = ""  # arguments of the queue statement
+    listed: str | None = ""  # lines of its inline items below it; None if no ) ends them
 
 
 def parse(text: str) -> SubmitText:
@@ -84,7 +85,9 @@ def parse(text: str) -> SubmitText:
     loops: frozenset[str] = frozenset()
     used: set[str] = set()
     plain, arguments = True, ""
-    for line in _logical(text):
+    listed: str | None = ""
+    lines = _logical(text)
+    for line in lines:
         used |= mentioned(line)
         queue = queue_arguments(line)
         if queue is not None:
@@ -92,6 +95,9 @@ def parse(text: str) -> SubmitText:
             plain = plain and "matching" not in line.lower()
             plain = plain and not (items is not None and items.has_header)
             arguments = queue
+            if items is not None and items.source.startswith("(") and ")" not in items.source:
+                before, end, _ = "\n".join(["", *lines]).partition("\n)")
+                listed = before if end else None
             loops = frozenset(name.lower() for name in _NAME.findall(queue))
             needed.update(dict.fromkeys(_REFERENCE.findall(queue)))
             break
@@ -102,7 +108,7 @@ def parse(text: str) -> SubmitText:
         values[assignment.group(1).lower()] = assignment.group(2).strip()
     for value in values.values():
         needed.update(dict.fromkeys(_REFERENCE.findall(value)))
-    return SubmitText(values, frozenset(used), tuple(needed), loops, plain, arguments)
+    return SubmitText(values, frozenset(used), tuple(needed), loops, plain, arguments, listed)
 
 
 def why_lost(name: str) -> str:

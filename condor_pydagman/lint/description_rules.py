@@ -3,15 +3,16 @@ that jobs write, lines that nothing uses.
 
 Descriptions that do more than set and use plain macros are not checked.  Of files it is only told
 what nothing can write before it is needed: what the nodes before a node, or its PRE script, make is
-theirs.  Of values with macros that only the job has, nothing is said.
+theirs.  What is known of a job before (JOB, VARS, items of its queue statement) is filled in; of
+values with macros that only the job has, nothing is said.
 """
 
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import FileError
@@ -31,18 +32,21 @@ from condor_pydagman.language.submit_file import (
 )
 from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint import value_rules
-from condor_pydagman.lint.findings import FileKind, Findings, World
+from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.odd_characters import CODE as ODD
 from condor_pydagman.lint.odd_characters import odd
+from condor_pydagman.lint.queued_jobs import jobs_of
 from condor_pydagman.lint.value_rules import Get, first_of
 from condor_pydagman.vocabulary import NodeKind
 
-VALUE, FILE, NEEDED, UNCHECKED = "DAG310", "DAG311", "DAG312", "DAG317"
+VALUE, FILE, NEEDED, UNCHECKED, NO_X = "DAG310", "DAG311", "DAG312", "DAG317", "DAG318"
 _INPUTS = ("transfer_input_files", "transferinputfiles", "transfer_input", "transferin")
 _PROGRAM = ("executable", "cmd")
 _STANDARD = (("input", "in", "stdin"), ("output", "out", "stdout"), ("error", "err", "stderr"))
 _FALSE = ("false", "f", "no", "n", "0", "never")
+_TRUE = ("true", "t", "yes", "y", "1", "always")
+_AS_IT_IS = ("local", "scheduler", "7", "12")  # universes that transfer no executable
 _NO_FILES = ("vm", "docker", "container", "grid", "13", "10", "9")  # universes
 _TYPED = ("executable", "arguments", "args", "environment", "env", "transfer_input_files")
 _OTHER_FILES = (
@@ -60,17 +64,31 @@ _OF_FILES = frozenset(
 )
 
 
+_NAMES = ("job", "retry")  # macros that each node has, and `getter` is told of
 MAX_KINDS = 1000  # of mistakes
 MAX_EXPRESSIONS = 10_000  # that are looked at
+MAX_JOBS = 10_000  # of which files are looked for one by one
+# In place of what only the job will know: no name of a file has it.
+LATER = "\0"
+_OF_THE_JOB = dict.fromkeys(
+    ("cluster", "clusterid", "process", "procid", "submit_time", "year", "month", "day"), LATER
+)
 
 
-def getter(variables: Sequence[Variable], text: SubmitText) -> Get:
-    """The values of a description with a node's VARS, as far as they can be told."""
+def getter(
+    variables: Sequence[Variable], text: SubmitText, known: Mapping[str, str] | None = None
+) -> Get:
+    """The values of a description with a node's VARS, as far as they can be told.
+
+    Args:
+        known: the values of macros that a job has, which are not looked at if there are none.
+    """
     values = {one.key.lower(): one.value for one in variables if not one.append}
     values.update(text.values)
     values.update((one.key.lower(), one.value) for one in variables if one.append)
     for name in text.loops:
         values.pop(name, None)
+    values.update(known or {})
 
     def get(key: str) -> str | None:
         value = values.get(key)
@@ -108,6 +126,8 @@ class DescriptionRules:
         self._expressions: dict[str, dict[str, int]] = {}  # by value: by key the first node
         self._with_macros: dict[tuple[int, str], bool] = {}  # by number of the description
         self._looked_at: set[tuple[int, str]] = set()
+        self._items: dict[tuple[int, str], list[dict[str, str]]] = {}
+        self._jobs_left = MAX_JOBS
 
     def look_at(self, node: int, number: int, text: SubmitText) -> None:
         """A node and its description, which has that number."""
@@ -120,7 +140,30 @@ class DescriptionRules:
         if self._with_files and self._firsts.job_is_first(node):
             where = dag.directories.get(node, "")
             if self._is_new(f"files {where}", _is_of_files, variables, number, text):
-                self._files(node, text, getter(variables, text))
+                for known in self._jobs(node, number, text):
+                    self._files(node, text, getter(variables, text, known))
+
+    def _jobs(self, node: int, number: int, text: SubmitText) -> Iterator[dict[str, str]]:
+        """Macros of the jobs of a node; of one job if items are unknown or not used."""
+        where = self._dag.directories.get(node, "")
+        of_node = {**_OF_THE_JOB, "job": self._dag.names[node], "retry": "0"}
+        if (number, where) not in self._items:
+            self._items[number, where] = self._known_items(where, text)
+        for place, items in enumerate(self._items[number, where]):
+            self._jobs_left -= 1
+            if place and self._jobs_left < 0:
+                return
+            yield {**of_node, **items}
+
+    def _known_items(self, where: str, text: SubmitText) -> list[dict[str, str]]:
+        """What the queue statement sets, if anything uses it."""
+        used = not text.mentioned.isdisjoint((*text.loops, "process", "procid"))
+        if not used and not any(map(_is_of_files, text.loops)):
+            return [{}]
+        with suppress(OSError, FileError, ValueError):  # DAG312 and DAG317 tell of it
+            jobs = jobs_of(text, lambda name: self._world.read_text(os.path.join(where, name)))
+            return list(islice(jobs, MAX_JOBS))
+        return [{}]
 
     def _is_new(
         self,
@@ -132,13 +175,15 @@ class DescriptionRules:
     ) -> bool:
         """Whether no node before had the same of this description, as far as it is looked at."""
         key = number, what
-        if variables:
-            if key not in self._with_macros:
-                self._with_macros[key] = any(
-                    "$" in value and concerns(name) for name, value in text.values.items()
-                )
-            if self._with_macros[key] or any(concerns(one.key.lower()) for one in variables):
-                return True
+        if key not in self._with_macros:
+            self._with_macros[key] = any(
+                "$" in value and concerns(name) for name, value in text.values.items()
+            )
+        named = concerns is _is_of_files and not text.mentioned.isdisjoint(_NAMES)
+        if self._with_macros[key] and (variables or (named and self._jobs_left > 0)):
+            return True
+        if any(concerns(one.key.lower()) for one in variables):
+            return True
         if key in self._looked_at:
             return False
         self._looked_at.add(key)
@@ -177,36 +222,45 @@ class DescriptionRules:
 
     def _files(self, node: int, text: SubmitText, get: Get) -> None:
         inside = self._dag.directories.get(node, "")
-        initial = first_of(get, value_rules.DIRECTORIES)
+
+        def known(key: str) -> str | None:
+            value = get(key)
+            return None if value and LATER in value else value
+
+        initial = first_of(known, value_rules.DIRECTORIES)
         if initial is None:
             return
-        home = os.path.join(inside, initial)
+        home = os.path.join(inside, initial) if initial else inside
         if initial and not self._world.is_directory(home):
-            self._note(node, NEEDED, f"initialdir {initial} is not a directory")
+            self._note(node, NEEDED, f"initialdir {initial} is not a directory{_within(inside)}")
             return  # all that is in it is missing as well
-        proxy = get(value_rules.PROXY)
-        if proxy and self._kind(home, proxy) is FileKind.MISSING:
-            self._note(node, NEEDED, f"x509userproxy {proxy} does not exist")
+        proxy = known(value_rules.PROXY)
+        if proxy:
+            self._look_for(node, NEEDED, f"x509userproxy {proxy}", home, proxy)
         items = items_of(text.queue)
         file = items.file if items else ""
-        if file and "$" not in file and self._kind(inside, file) is FileKind.MISSING:
-            self._note(node, NEEDED, f"the list {file} of its queue statement does not exist")
-        self._program(node, get, inside)
-        self._inputs(node, get, home)
+        if file and "$" not in file:
+            what = f"the list {file} of its queue statement"
+            self._look_for(node, NEEDED, what, inside, file)
+        self._program(node, known, inside)
+        self._inputs(node, known, home)
         self._outputs(node, get, home)
 
     def _program(self, node: int, get: Get, inside: str) -> None:
         universe, transfer = get("universe"), get("transfer_executable")
         if universe is None or transfer is None or first_of(get, ("shell",)) != "":
             return
-        if universe.strip().lower() in _NO_FILES or transfer.strip().lower() in _FALSE:
-            return
         program = first_of(get, _PROGRAM)
-        transfers = (get("should_transfer_files") or "").strip().lower()
-        if not program or "://" in program or transfers in _FALSE:
+        universe = universe.strip().lower()
+        if not program or "://" in program or universe in _NO_FILES:
             return
-        if self._kind(inside, program.strip('"')) is FileKind.MISSING:
-            self._note(node, FILE, f"executable {program} does not exist")
+        transfers = (get("should_transfer_files") or "").strip().lower()
+        is_sent = transfer.strip().lower() not in _FALSE and transfers not in _FALSE
+        if is_sent:
+            self._look_for(node, FILE, f"executable {program}", inside, program.strip('"'))
+        gets_bit = is_sent and transfers in _TRUE and universe not in _AS_IT_IS
+        if not gets_bit and self._kind(inside, program.strip('"')) is FileKind.FILE:
+            self._note(node, NO_X, f"executable {program}{_within(inside)} has no x bit")
 
     def _inputs(self, node: int, get: Get, home: str) -> None:
         if (get("should_transfer_files") or "").strip().lower() in _FALSE:
@@ -215,24 +269,33 @@ class DescriptionRules:
         files = (first_of(get, _INPUTS) or "").strip('"')
         named += [("transfer_input_files", one.strip()) for one in files.split(",")]
         for key, file in named:
-            if not file or any(sign in file for sign in ("://", "$", "*")):
-                continue
-            if self._kind(home, file.rstrip("/") or "/") is FileKind.MISSING:
-                self._note(node, FILE, f"{key} {file} does not exist")
+            if file and not any(sign in file for sign in ("://", "$", "*")):
+                self._look_for(node, FILE, f"{key} {file}", home, file.rstrip("/") or "/")
 
     def _outputs(self, node: int, get: Get, home: str) -> None:
         if any(get(key) != "" for key in _OTHER_FILES):
             return
+        is_sent = (get("should_transfer_files") or "").strip().lower() not in _FALSE
         for names in (*_STANDARD[1:], ("log", "userlog")):
             directory = os.path.dirname(first_of(get, names) or "")
-            if not directory or "://" in directory or "$" in directory:
+            if not directory or "://" in directory or LATER in directory or "$" in directory:
                 continue
+            if not is_sent and os.path.isabs(directory) and names in _STANDARD:
+                continue  # it may be one of the machine that runs the job
             if not self._world.is_directory(os.path.join(home, directory)):
                 what = f"the directory {directory} of its {names[0]} file does not exist"
-                self._note(node, FILE, what)
+                self._note(node, FILE, what + _within(home))
+
+    def _look_for(self, node: int, code: str, what: str, home: str, file: str) -> None:
+        if self._kind(home, file) is FileKind.MISSING:
+            self._note(node, code, f"{what} does not exist{_within(home)}")
 
     def _kind(self, home: str, file: str) -> FileKind:
         return self._world.kind(os.path.join(home, file))
+
+
+def _within(directory: str) -> str:
+    return f" in {directory}" if directory else ""
 
 
 CODE = "DAG422"
@@ -287,11 +350,16 @@ class UnusedLineRules:
         self._findings.add(CODE, message, place=dag.place(node), node=name, hint=hint)
 
 
-_OUTPUTS = (("output", "out", "stdout"), ("error", "err", "stderr"))
 _ELSEWHERE = ("append_files", "output_destination", "transfer_output_remaps")
-_OF_OUTPUTS = frozenset((*_OUTPUTS[0], *_OUTPUTS[1], *_ELSEWHERE, "initialdir", "initial_dir"))
 _NOWHERE = frozenset(("", "/dev/null", "NUL", "nul"))
 _WITH_JOBS = (NodeKind.JOB, NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
+
+
+def check_unset_macros(dag: Dag, world: World, findings: Findings, perhaps: set[str]) -> None:
+    """Look for macros of descriptions that nothing sets, in what is understood of a DAG; lines that
+    are not may set those of these names, in lower case."""
+    texts = _Texts(dag, world, findings, None)
+    _Variables(dag, world, findings, texts).check_unset(perhaps)
 
 
 def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = False) -> None:
@@ -301,7 +369,9 @@ def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = Fa
     `grown`: it is what is added to a DAG, so that any file may have been written before.
     """
     texts = _Texts(dag, world, findings, None if grown else FirstNodes(dag))
-    _Variables(dag, world, findings, texts).check()
+    variables = _Variables(dag, world, findings, texts)
+    variables.check_unused()
+    variables.check_unset()
     _Outputs(dag, findings, texts).check()
     _unused_descriptions(dag, findings)
     rules = DescriptionRules(dag, world, findings, with_files=not grown)
@@ -368,14 +438,18 @@ class _Texts:
         read = parse(text)
         path = "" if submit in self._dag.descriptions else os.path.join(directory, submit)
         reason = "" if read.plain else self._world.unreadable(text, directory, path)
+        if read.listed is None:
+            reason = reason or f"no line with ) ends the list of queue {read.queue}"
+        first = self._firsts is not None and self._firsts.job_is_first(node)
         if reason:
-            self._note("DAG307", node, submit, f" can't be read: {reason}")
+            severity = Severity.ERROR if first else None
+            self._note("DAG307", node, submit, f" can't be read: {reason}", severity)
         if read.plain and items_of(read.queue) is None:
             return read
         unread, missing = self._world.unfollowed(text, directory, path)
         if unread:
             self._note(UNCHECKED, node, submit, f" is not checked in full: {unread}")
-        if missing and self._firsts is not None and self._firsts.job_is_first(node):
+        if missing and first:
             self._note(NEEDED, node, submit, f": {missing}, which it includes, does not exist")
         return read if read.plain else None
 
@@ -404,12 +478,14 @@ class _Texts:
                 found |= mentioned(self._content(*file) or "")
         return found
 
-    def _note(self, code: str, node: int, submit: str, said: str) -> None:
+    def _note(
+        self, code: str, node: int, submit: str, said: str, severity: Severity | None = None
+    ) -> None:
         dag, name = self._dag, self._dag.names[node]
         if not dag.flags[node] & DONE:
             what = "the description" if submit in dag.descriptions else f"submit file {submit}"
-            message = f"{what} of node {name}{said}"
-            self._findings.add(code, message, place=dag.place(node), node=name)
+            message, place = f"{what} of node {name}{said}", dag.place(node)
+            self._findings.add(code, message, place=place, node=name, severity=severity)
 
 
 class _Variables:
@@ -425,16 +501,23 @@ class _Variables:
         self._seen: dict[tuple[int, tuple[str, ...]], tuple[str, ...]] = {}
         self._unset: dict[tuple[int, str], tuple[int, int]] = {}
 
-    def check(self) -> None:
-        """Look at every node."""
+    def check_unused(self) -> None:
+        """Look at the VARS of every node."""
         for node, number in self._texts.nodes():
             variables = self._dag.variables.get(node, ())
             keys = tuple(variable.key for variable in variables)
-            for key in self._unused_keys(node, number, keys, variables):
-                first, written, count = self._unused.get(key, (node, _written(keys, key), 0))
-                self._unused[key] = (first, written, count + 1)
-            self._note_unset(node, number, keys)
+            unused = self._unused_keys(node, number, keys, variables)
+            written = {key.lower(): key for key in reversed(keys)} if unused else {}
+            for key in unused:
+                first, name, count = self._unused.get(key, (node, written[key], 0))
+                self._unused[key] = (first, name, count + 1)
         self._report_unused()
+
+    def check_unset(self, perhaps: Container[str] = ()) -> None:
+        """Look at the macros of every node's description, but for these."""
+        for node, number in self._texts.nodes():
+            if self._texts.text(number).needed and not self._dag.flags[node] & DONE:
+                self._note_unset(node, number, perhaps)
         self._report_unset()
 
     def _unused_keys(
@@ -464,14 +547,18 @@ class _Variables:
                 unused = tuple(key for key in unused if key not in elsewhere)
         return unused
 
-    def _note_unset(self, node: int, number: int, keys: tuple[str, ...]) -> None:
+    def _note_unset(self, node: int, number: int, perhaps: Container[str]) -> None:
         text = self._texts.text(number)
-        if not text.needed or self._dag.flags[node] & DONE:
-            return
-        lower = {key.lower() for key in keys}
+        lower = {one.key.lower() for one in self._dag.variables.get(node, ())}
         for name in text.needed:
             low = name.lower()
-            if low in lower or low in text.values or low in text.loops or low in SPECIAL:
+            if (
+                low in perhaps
+                or low in lower
+                or low in text.values
+                or low in text.loops
+                or low in SPECIAL
+            ):
                 continue
             if low.startswith("match_") and self._dag.group_of(node) is not None:
                 continue  # the match of its group to a site sets it
@@ -487,9 +574,8 @@ class _Variables:
         for key, (node, written, count) in self._unused.items():
             if key not in self._used:
                 name = dag.names[node]
-                message = f"VARS sets {written} for node {name}{_others(count)}, but"
-                unused = f"{dag.submits[node]} does not use $({written})"
-                message += f" {why_lost(written) or unused}"
+                message = f"$({written}) is set for node {name}{_others(count)}, but"
+                message += f" {why_lost(written) or f'{dag.submits[node]} does not use it'}"
                 words = ("VARS", name, written)
                 self._findings.add("DAG401", message, place=dag.place(node), node=name, words=words)
 
@@ -508,10 +594,6 @@ def _is_command(key: str) -> bool:
     return key in KEYWORDS or key in SPECIAL or "." in key or key.startswith(("+", "request_"))
 
 
-def _written(keys: tuple[str, ...], lower: str) -> str:
-    return next(key for key in keys if key.lower() == lower)
-
-
 def _others(count: int) -> str:
     return f" (and {count - 1} more)" if count > 1 else ""
 
@@ -525,7 +607,6 @@ class _Outputs:
         self._texts = texts
         self._writers: dict[int, int] = {}  # hash of a path: first node that writes it
         self._shared: dict[str, list[int]] = {}  # path: its first writer, how many
-        self._raw: dict[int, tuple[str, ...]] = {}
         self._fixed: dict[tuple[int, str], tuple[str, ...]] = {}
 
     def check(self) -> None:
@@ -564,41 +645,16 @@ class _Outputs:
     def _expanded(
         self, number: int, directory: str, variables: tuple[Variable, ...]
     ) -> tuple[str, ...]:
-        text = self._texts.text(number)
-        keys = [variable.key.lower() for variable in variables]
-        appended = {k: v.value for k, v in zip(keys, variables) if v.append}
-        prepended = {k: v.value for k, v in zip(keys, variables) if not v.append}
-
-        def look_up(name: str) -> str | None:
-            if name in text.loops:
-                return None
-            return appended.get(name, text.values.get(name, prepended.get(name)))
-
-        raw = self._raw.get(number)
-        if raw is None or not _OF_OUTPUTS.isdisjoint(keys):
-            raw = _raw_outputs(look_up)
-            if _OF_OUTPUTS.isdisjoint(keys):
-                self._raw[number] = raw
-        initial, *outputs = raw
-        is_set = (SET | text.loops).__contains__
-        base = expand(initial, look_up, is_set)
-        if base is None:
+        get = getter(variables, self._texts.text(number))
+        base = first_of(get, value_rules.DIRECTORIES)
+        if base is None or any(get(key) != "" for key in _ELSEWHERE):
             return ()
-        paths: dict[str, None] = {}
-        for output in outputs:
-            value = expand(output, look_up, is_set)
-            if value is not None and value not in _NOWHERE:
-                paths[os.path.normpath(os.path.join(directory, base, value))] = None
-        return tuple(paths)
-
-
-def _raw_outputs(look_up: Callable[[str], str | None]) -> tuple[str, ...]:
-    """The initial directory, then the files that a job writes, macros not expanded."""
-    if any(look_up(key) for key in _ELSEWHERE):
-        return ("",)
-    initial = look_up("initialdir") or look_up("initial_dir") or ""
-    files = (next((value for value in map(look_up, names) if value), "") for names in _OUTPUTS)
-    return (initial, *(file for file in files if file))
+        files = dict.fromkeys(first_of(get, names) for names in _STANDARD[1:])
+        return tuple(
+            os.path.normpath(os.path.join(directory, base, file))
+            for file in files
+            if file and file not in _NOWHERE
+        )
 
 
 def _unused_descriptions(dag: Dag, findings: Findings) -> None:

@@ -63,6 +63,7 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
         if hasattr(rules, "check_programs"):
             rules.check_programs(dag, world, findings)
     _subdags(dag, world, findings, firsts)
+    _written_by_dagman(dag, world, findings)
     if dag.files and world.absolute(dag.files[0]).startswith("/tmp/"):
         message = f"{dag.files[0]} is in /tmp, where DAGMan by default refuses to keep its log"
         findings.add("DAG306", message, place=dag.files[0])
@@ -132,6 +133,19 @@ def _subdags(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> 
         if world.kind(os.path.join(directory, file)) is FileKind.MISSING:
             late = Severity.INFO  # writing the DAG file late is what most sub-DAGs are for
             _missing(dag, findings, "DAG304", f"DAG file {file}", directory, use, late=late)
+
+
+def _written_by_dagman(dag: Dag, world: World, findings: Findings) -> None:
+    named = {
+        "JOBSTATE_LOG": dag.jobstate_log,
+        "NODE_STATUS_FILE": dag.status_file.file if dag.status_file else "",
+        "DOT": dag.dot.file if dag.dot else "",
+    }
+    for word, file in named.items():
+        directory = os.path.dirname(file)
+        if directory and not world.is_directory(directory):
+            message = f"{word} names {file}, and there is no directory {directory}"
+            findings.add("DAG319", message, words=(word, ""))
 
 
 def _missing(

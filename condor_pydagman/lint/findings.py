@@ -132,8 +132,8 @@ CODES: dict[str, Code] = {
     ),
     "DAG202": Code(
         _WARNING,
-        "a node that never runs, because it is on or behind a cycle",
-        "it runs once the cycle is gone",
+        "nodes that never run, because they are on or behind a cycle",
+        "they run once the cycle is gone",
     ),
     "DAG203": Code(
         _WARNING,
@@ -142,8 +142,8 @@ CODES: dict[str, Code] = {
     ),
     "DAG204": Code(
         _WARNING,
-        "a node that never runs, because it waits for a category with MAXJOBS 0",
-        "it runs once the category has a limit of 1 or more",
+        "nodes that never run, because they wait for a category with MAXJOBS 0",
+        "they run once the category has a limit of 1 or more",
     ),
     "DAG205": Code(
         _WARNING,
@@ -196,8 +196,9 @@ CODES: dict[str, Code] = {
         "the node can't be submitted with this value",
     ),
     "DAG311": Code(
-        _WARNING,
-        "a file or directory in a submit description that does not exist at the start",
+        _ERROR,
+        "a file or directory in a submit description that does not exist at the start, so that the"
+        " job is held",
         "check its name; it is relative to the node's DIR and the description's initialdir",
     ),
     "DAG312": Code(
@@ -232,6 +233,16 @@ CODES: dict[str, Code] = {
         "a submit description that is not checked in full",
         "a check runs no command, and opens only files of the owner of the description that are no "
         "links (docs/security.md)",
+    ),
+    "DAG318": Code(
+        _WARNING,
+        "an executable without x bit: where no file transfer sets it, the job is held",
+        "make it executable with chmod +x",
+    ),
+    "DAG319": Code(
+        _WARNING,
+        "a file of DAGMan's own in a directory that does not exist at the start",
+        "make the directory: until then DAGMan writes nothing there, and tells it in its log only",
     ),
     "DAG401": Code(
         _WARNING,

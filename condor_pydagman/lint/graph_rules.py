@@ -8,12 +8,14 @@ from itertools import chain
 
 from condor_pydagman.feature_table import part
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
-from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
+from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, NOOP, Dag, Retry
 from condor_pydagman.lint.findings import Findings
 from condor_pydagman.lint.odd_characters import check_characters
 from condor_pydagman.lint.script_rules import check_scripts
+from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, ScriptKind
 
+MAX_NAMED = 5
 _PREFIX = re.compile("^warning: ", re.IGNORECASE)
 _NO_OPTIONS = Retry(0)[2:]  # of RETRY, beyond UNLESS-EXIT
 # Warnings of the builder that have a code of their own here.
@@ -55,15 +57,17 @@ def check_cycles(dag: Dag, findings: Findings) -> None:
     message = f"these nodes wait for each other: {describe_cycle(dag, cycle)}"
     parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
     _add(findings, "DAG201", dag, cycle[0], message, "PARENT", parent, child)
-    on_it = set(cycle)
-    for node in _never_free(dag):
-        if node in on_it:
-            continue
-        if findings.full("DAG202"):
-            findings.count("DAG202")
-        else:
-            message = f"node {dag.names[node]} never runs: it is on a cycle or depends on one"
-            _add(findings, "DAG202", dag, node, message)
+    behind = [node for node in _never_free(dag) if node not in set(cycle)]
+    _never_run(findings, "DAG202", dag, behind, "on or behind a cycle")
+
+
+def _never_run(findings: Findings, code: str, dag: Dag, nodes: list[int], why: str) -> None:
+    """One finding: what holds them all is mended once."""
+    if nodes:
+        named = ", ".join(dag.names[node] for node in nodes[:MAX_NAMED])
+        more = f" and {len(nodes) - MAX_NAMED} more" if len(nodes) > MAX_NAMED else ""
+        what = f"{number_of(len(nodes), 'node')} never {does(len(nodes), 'run')}, {why}"
+        _add(findings, code, dag, nodes[0], f"{what}: {named}{more}")
 
 
 def _never_free(dag: Dag) -> list[int]:
@@ -91,16 +95,12 @@ def _blocked(dag: Dag, findings: Findings) -> None:
         if category in closed and not dag.flags[node] & (DONE | NOOP):
             members.setdefault(category, []).append(node)
     for category, nodes in members.items():
-        message = f"category {category} has MAXJOBS 0: {_count(len(nodes), 'node')} of it never"
-        message += f" {'runs' if len(nodes) == 1 else 'run'}, and the DAG never ends"
+        message = f"category {category} has MAXJOBS 0: {number_of(len(nodes), 'node')} of it never"
+        message += f" {does(len(nodes), 'run')}, and the DAG never ends"
         _add(findings, "DAG203", dag, nodes[0], message, "MAXJOBS", category)
     blocked = {node for nodes in members.values() for node in nodes}
-    for node in _behind(dag, blocked):
-        if findings.full("DAG204"):
-            findings.count("DAG204")
-        else:
-            message = f"node {dag.names[node]} never runs: it waits for a category with MAXJOBS 0"
-            _add(findings, "DAG204", dag, node, message)
+    why = "waiting for a category with MAXJOBS 0"
+    _never_run(findings, "DAG204", dag, _behind(dag, blocked), why)
 
 
 def _behind(dag: Dag, blocked: set[int]) -> list[int]:
@@ -135,7 +135,7 @@ def _done_too_early(dag: Dag, findings: Findings) -> None:
             for child in dag.successors(vertex):
                 early[child] = 1
     for node in range(nodes):
-        if early[node] and dag.flags[node] & DONE:
+        if early[node] and dag.flags[node] & (DONE | LEFT_OUT) == DONE:
             message = f"node {dag.names[node]} is DONE, but a parent of it is not"
             _add(findings, "DAG205", dag, node, message)
 
@@ -232,7 +232,3 @@ def _not_of_stock(dag: Dag, findings: Findings) -> None:
             message = f"RETRY of node {name} has options that the stock condor_dagman does not have"
             _add(findings, "DAG411", dag, node, message, "RETRY", name)
             break
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -18,7 +18,8 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.language import commands
 from condor_pydagman.language.commands import Command
-from condor_pydagman.lint.description_rules import check_macros
+from condor_pydagman.language.lexer import MAX_EXCERPT_LENGTH
+from condor_pydagman.lint.description_rules import check_macros, check_unset_macros
 from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.lint.file_rules import check_config, check_files
 from condor_pydagman.lint.findings import Finding, Findings, World
@@ -32,20 +33,25 @@ _CUT_OFF = "The command is ignored: its last line ends in"
 
 
 def lint(
-    files: Sequence[str], world: World, options: BuildOptions, asked: Iterable[Any] = ()
+    files: Sequence[str],
+    world: World,
+    options: BuildOptions,
+    asked: Iterable[Any] = (),
+    known: Dag | None = None,
 ) -> Findings:
     """Check the DAG that `files` make together.
 
     Of a DAG that DAGMan would refuse all errors are found, and what can be said of the nodes that
     are understood: missing files, and cycles.  Other rules would blame good lines for bad ones.
 
-    `asked` are the modules of features that options ask for (`features.asked_by`).
+    `asked` are the modules of features that options ask for (`features.asked_by`); `known` is the
+    DAG if it has been read, perhaps with what is done in it.
 
     `findings.kept` comes sorted by file and line.
     """
     findings = Findings()
     try:
-        dag = build(files, world.read_blocks, options)
+        dag = build(files, world.read_blocks, options) if known is None else known
     except DagFileErrors as first:
         dag, errors = build_partial(files, world.read_blocks, options)
         for error in errors.kept or first.errors:
@@ -53,6 +59,9 @@ def lint(
         if errors.lost:
             findings.count("DAG101", more=errors.lost)
         check_cycles(dag, findings)
+        texts = [error.text.lower() for error in errors.kept]
+        if not errors.all_doubtful and max(map(len, texts)) < MAX_EXCERPT_LENGTH:
+            check_unset_macros(dag, world, findings, set(re.findall(r"\w+", " ".join(texts))))
     else:
         for feature in asked:
             feature.of_option(dag)
@@ -178,9 +187,9 @@ class _Locator:
                 return [key for key in own if is_about(command, key[1:], prefixes)]
         name = getattr(command, "node", "")
         if name.upper() == "ALL_NODES":
-            return [key for key in self._wanted if key[0] == word]
+            return [key for key in self._wanted if key[0] == word and _is_set(command, key)]
         if name in scope.sets:
-            return self._of_set(word, prefix + name)
+            return [key for key in self._of_set(word, prefix + name) if _is_set(command, key)]
         name = prefix + name
         if isinstance(command, commands.Vars):
             return [(word, name, key) for key, _ in command.pairs]
@@ -199,6 +208,11 @@ class _Locator:
             return prefix
         parts = prefix.split("+")
         return "+".join([self._prefix + part for part in parts[:-1]] + [self._prefix])
+
+
+def _is_set(command: Command, words: tuple[str, ...]) -> bool:
+    """Whether a command, if it is VARS, sets the macro that a finding is about."""
+    return not isinstance(command, commands.Vars) or words[-1] in dict(command.pairs)
 
 
 def _show_lines(findings: Findings, world: World) -> None:

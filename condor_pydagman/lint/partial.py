@@ -23,7 +23,7 @@ _UNENDED = "Missing inline description closing token"
 
 def build_partial(
     files: Sequence[str], read_text: ReadText, options: BuildOptions
-) -> tuple[Dag, Errors]:
+) -> tuple[Dag, AllErrors]:
     """A Dag of what is understood of DAG files, finished, and what is wrong with them; the
     arguments are those of `graph.build.build`."""
     return build_with(AllErrors, files, read_text, options)
@@ -37,7 +37,7 @@ class AllErrors(Errors):
     def __init__(self) -> None:
         super().__init__()
         self._doubtful: set[str] = set()  # names that may have been meant to be defined
-        self._all_doubtful = False
+        self.all_doubtful = False  # whether anything may be missing
         self._seen = 0  # errors of which the words are in `_doubtful`
 
     def cut(self, count: int) -> None:
@@ -51,16 +51,20 @@ class AllErrors(Errors):
             words = error.text.split()
             if not words or words[0].upper() not in _USES:
                 self._doubtful.update(words)
-            self._all_doubtful |= error.message.startswith(_UNENDED)
+            self.all_doubtful |= error.message.startswith(_UNENDED)
         self._seen = len(self.kept)
         return True
+
+    def conclude(self, warnings: Sequence[str]) -> None:
+        """As of `Errors`."""
+        self.goes_on(0)
 
     def note_nested(self, command: Command, before: int) -> None:
         """As of `Errors`; a file that can't be read may define any name."""
         if isinstance(command, commands.Splice):
             self._doubtful.add(command.name)
         elif any(isinstance(e, ProcessingError) and not e.line for e in self.kept[before:]):
-            self._all_doubtful = True
+            self.all_doubtful = True
 
     def follows(self, error: ProcessingError, command: Command) -> bool:
         """As of `Errors`."""
@@ -69,9 +73,9 @@ class AllErrors(Errors):
             if name in self._doubtful or name.partition("+")[0] in self._doubtful:
                 return True
             of_name = "Unknown" in error.message or "not found" in error.message
-            return self._all_doubtful and of_name
+            return self.all_doubtful and of_name
         if not isinstance(command, commands.ParentChild):
             return False
         # A splice of which not everything is known may be empty.
         known = {*command.parents, *command.children} - {one.at for one in self.objections}
-        return self._all_doubtful or not self._doubtful.isdisjoint(known)
+        return self.all_doubtful or not self._doubtful.isdisjoint(known)

@@ -5,8 +5,9 @@ reads the DAG as condor_dagman is about to, with its command line, environment a
 condor_submit_dag looks for the schedd.
 
 Only errors that DAGMan is certain to find stop a submission; of files that nodes need at once and
-that are not there, which something may still make, a warning is given.  Where DAGMan may read other
-files or knobs, and for large DAGs, which take long, nothing is checked unless the user asks for it.
+that are not there, which something may still make, a warning is given; `condor_pydagman run` stops
+at all errors that -lint finds.  Where DAGMan may read other files or knobs, and for large DAGs,
+which take long, nothing is checked unless the user asks for it.
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ if TYPE_CHECKING:
     from condor_pydagman.graph.model import Dag
     from condor_pydagman.graph.problems import DagFileErrors
 
+    MoreChecks = Callable[[Dag, DagmanOptions, Config], str]
+
 MAX_DAG_FILE_BYTES = 4_000_000  # in all; some 40,000 nodes, which take half a second
 MAX_WARNINGS = 5
 CHECK_TIMEOUT_S = 2.0  # splices can make many nodes of few bytes
 
-_NO_REFUSAL = "\0"  # before warnings
+NO_REFUSAL = "\0"  # before warnings
 _HINT = """
-Nothing has been changed or submitted, because DAGMan can't run this DAG. Fix it
+Nothing has been changed or submitted, because this DAG can't run as it is. Fix it
 (condor_dag_checker -lint shows all errors), or submit it unchecked with -no_check_dag
 (or PYDAGMAN_CHECK_DAG = False)."""
 # Commands and attributes that say where, when or how DAGMan starts; the last one is that of
@@ -50,24 +53,28 @@ _ELSEWHERE = re.compile(
 
 
 @contextlib.contextmanager
-def check_meanwhile(prepared: Prepared, warn: Callable[[str], None]) -> Iterator[None]:
+def check_meanwhile(
+    prepared: Prepared, warn: Callable[[str], None], more: MoreChecks | None = None
+) -> Iterator[None]:
     """Check the DAG during the `with` block, if that is wanted; wait for the result at its end.
 
     Args:
         warn: is given what may be wrong, in lines.
+        more: says what is wrong with a DAG that DAGMan does not refuse, after NO_REFUSAL if it is
+            submitted all the same; there is no limit of time then.
 
     Raises:
-        FileError: DAGMan would refuse the DAG; the message says why.
+        FileError: DAGMan would refuse the DAG, or `more` does; the message says why.
     """
     if not _is_wanted(prepared):
         yield
         return
-    timeout_s = None if prepared.options.check_dag else CHECK_TIMEOUT_S
-    with _checking(lambda: refusal(prepared), timeout_s) as answer:
+    timeout_s = None if more or prepared.options.check_dag else CHECK_TIMEOUT_S
+    with _checking(lambda: refusal(prepared, more or _missing), timeout_s) as answer:
         yield
         found = answer()
-    if found.startswith(_NO_REFUSAL):
-        warn(found[len(_NO_REFUSAL) :])
+    if found.startswith(NO_REFUSAL):
+        warn(found[len(NO_REFUSAL) :])
     elif found:
         raise FileError(found + _HINT)
 
@@ -177,9 +184,9 @@ def _read_verdict(verdict: int, timeout_s: float | None) -> str:
         data += piece
 
 
-def refusal(prepared: Prepared) -> str:
-    """Why DAGMan would refuse the DAG, or _NO_REFUSAL and lines about what is missing and
-    may come; '' if it would not, or if that can't be known.
+def refusal(prepared: Prepared, more: MoreChecks) -> str:
+    """Why DAGMan would refuse the DAG, or what `more` says; '' if it would not, or if that can't be
+    known.
 
     Changes this process's environment and configuration to those of DAGMan.
 
@@ -218,10 +225,10 @@ def refusal(prepared: Prepared) -> str:
     wrong = _obstacle(dag, knobs.admin, options, config) if dag.features else ""
     if wrong or os.path.exists(paths.lock):
         return wrong
-    return _cycle(dag, options, config) or _missing(dag)
+    return _cycle(dag, options, config) or more(dag, options, config)
 
 
-def _missing(dag: Dag) -> str:
+def _missing(dag: Dag, options: DagmanOptions, config: Config) -> str:
     """A line for each file that is not there, and that a node needs before anything has run; and
     for an ABORT-DAG-ON after which the DAG runs again and again."""
     from condor_pydagman.lint.file_rules import check_files
@@ -240,7 +247,7 @@ def _missing(dag: Dag) -> str:
     lines = [f"Warning: {one.message} ({one.hint})" for one in found[:MAX_WARNINGS]]
     if len(found) > MAX_WARNINGS:
         lines.append(f"Warning: and {len(found) - MAX_WARNINGS} more: condor_dag_checker -lint")
-    return _NO_REFUSAL + "\n".join(lines) if lines else ""
+    return NO_REFUSAL + "\n".join(lines) if lines else ""
 
 
 def _obstacle(dag: Dag, admin: Config, options: DagmanOptions, config: Config) -> str:

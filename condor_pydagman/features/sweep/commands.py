@@ -54,6 +54,8 @@ def mistake(word: str) -> str:
     if not _LIKE_A_RANGE.match(word):
         return ""
     found = _RANGE.fullmatch(word)
+    if "..." in word:
+        return "two dots stand between the ends of a range, not three"
     if found is None:
         return "a range is first..last or first..last..step, of numbers with 15 digits at most"
     if found[3] is not None and not float(found[3]):
@@ -97,7 +99,8 @@ OVER, ALONG = _DIMENSIONS = ("OVER", "ALONG")
 _CLAUSES = (*_DIMENSIONS, "ROWS", "DIR", "VARS")
 BY, ONE_TO_ONE = ("BY", "ONE-TO-ONE")
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z_0-9]{0,99}")
-_NO_RANGE = re.compile("[0-9]+[-:][0-9]+")
+_NO_RANGE = re.compile(r"[0-9]+[-:][0-9]+|[^/]*[^./]\.\.+[^./][^/]*")
+_GOOD_NAME = "expected letters, digits and _, no digit first; nor can it begin with queue"
 _EXAMPLE = "as in: SWEEP sim_{e}_{seed} sim.sub OVER e IN 10 20 OVER seed IN 1..100"
 
 
@@ -125,8 +128,7 @@ class _Dimension(rows.Part):
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
         variable = needed(words, self.missing(key))
         if not is_variable(variable):
-            hint = "expected letters, digits and _, no digit first; nor can it begin with queue"
-            raise LineError(f"Invalid variable '{variable}'", words, hint=hint)
+            raise LineError(f"Invalid variable '{variable}'", words, hint=_GOOD_NAME)
         if why_lost(variable):
             words.remark(why_lost(variable))
         missing = f"{key} {variable} missing IN"
@@ -154,8 +156,8 @@ def _values(words: Words) -> Iterator[str]:
             raise LineError(f"Invalid range '{word}'", words, hint=why)
         if "," in word or (word[0] == "[" and word[-1] == "]"):
             words.remark(f"'{word}' is one value: blanks stand between values")
-        elif _NO_RANGE.fullmatch(word):
-            words.remark(f"'{word}' is one value: a range is written with .. as in 1..10")
+        elif _NO_RANGE.fullmatch(word) and not _LIKE_A_RANGE.match(word):
+            words.remark(f"'{word}' is one value: a range is numbers with .. between, as in 1..10")
         yield word
 
 
@@ -394,13 +396,12 @@ def read_rows(text: str, file: str) -> Table:
 def _refuse_head(head: Sequence[str], file: str) -> None:
     if not any(head):
         raise UsageError(f"{file} has no first line that names the variables")
-    for name in head:
+    for column, name in enumerate(head, 1):
+        if not name:
+            raise UsageError(f"{file}:1 has an empty cell, or a comma too many: column {column}")
         if not is_variable(name):
             commas = "; commas separate the columns" if len(head) == 1 else ""
-            raise UsageError(
-                f"{file}:1 can't name a variable {name[:40]!r}: expected letters, digits and _"
-                f"{commas}"
-            )
+            raise UsageError(f"{file}:1 can't name a variable {name[:40]!r}: {_GOOD_NAME}{commas}")
         if [other.lower() for other in head].count(name.lower()) > 1:
             raise UsageError(f"{file}:1 names the variable {name} twice")
 

@@ -163,7 +163,6 @@ def test_the_command_dry_run_shows_it(capsys: pytest.CaptureFixture[str]) -> Non
     assert "\n-bundle: 80 nodes of 1 kind can go together\n" in text
     assert "80 nodes like A0 (a.sub): first 8 bundles of 10 nodes\n" in text
     assert "To run it: condor_pydagman run -bundle t.dag\n" in text
-    assert "To check it for mistakes: condor_dag_checker -lint -bundle t.dag\n" in text
     assert pydagman.main(["dry-run", "--bundle", "--json", "t.dag"]) == 0
     found = json.loads(capsys.readouterr().out)["bundles"]
     assert found["slots"] == 8

@@ -55,6 +55,7 @@ def test_lines(line: str, command: Command) -> None:
         ("SWEEP s a OVER 1x IN 2", "Invalid variable '1x'"),
         ("SWEEP s a OVER queues IN 2", "Invalid variable 'queues'"),
         ("SWEEP s a OVER x IN 1..", "Invalid range '1..'"),
+        ("SWEEP s a OVER x IN 1...3", "Invalid range '1...3'"),
         ("SWEEP s a ALONG x IN 1", "ALONG needs an OVER before it"),
         ("SWEEP s a ROWS f OVER x IN 1", "A sweep has either OVER or ROWS"),
         ("SWEEP s a ROWS f VARS x", "Key value pair missing operator and value"),
@@ -96,8 +97,10 @@ def test_a_variable_in_the_submit_description(line: str, message: str, hint: str
     [
         ("1,2,3", "'1,2,3' is one value: blanks stand between values"),
         ("[1] [2", "'[1]' is one value: blanks stand between values"),
-        ("1-3", "'1-3' is one value: a range is written with .. as in 1..10"),
-        ("1:3", "'1:3' is one value: a range is written with .. as in 1..10"),
+        *(
+            (word, f"'{word}' is one value: a range is numbers with .. between, as in 1..10")
+            for word in ("1-3", "1:3", "a..c", "x1..x5", "1e3..1e4", "a...c")
+        ),
     ],
 )
 def test_values_that_are_hardly_meant(values: str, told: str) -> None:
@@ -111,7 +114,7 @@ def test_a_variable_that_is_htcondors() -> None:
 
 
 def test_values_that_may_be_meant() -> None:
-    assert warnings("SWEEP x_{i} a OVER i IN a-b 2024-01-01 x:y -3") == []
+    assert warnings("SWEEP x_{i} a OVER i IN a-b 2024-01-01 x:y -3 ../a ..3 a..b/c") == []
 
 
 # Ranges of values in SWEEP lines.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.statistics import count_arcs
+from condor_pydagman.lint.lint import lint
+from tests.unit.lint.paper import PaperWorld
 from tests.unit.lint.test_outline import issues, read
 
 TEXT = (
@@ -28,6 +31,18 @@ def test_a_splice_and_a_table() -> None:
     outline = read("SPLICE S u.dag DIR d\n", files)
     assert outline.issues == []
     assert outline.dag.names == ["S+n4", "S+n5", "S+E"]
+
+
+def test_a_column_that_nothing_uses_is_told_at_the_sweep() -> None:
+    dag = 'SWEEP n{i} x.sub ROWS t.csv\nVARS ALL_NODES v="1"\nVARS n{i} w="1"\n'
+    submit = "executable = /bin/true\narguments = $(i)\nqueue\n"
+    world = PaperWorld({"t.dag": dag, "x.sub": submit, "t.csv": "i,unused\n4,5\n"})
+    found = lint(["t.dag"], world, BuildOptions(strict=0)).kept
+    assert [(one.code, one.line, one.message.split()[0]) for one in found] == [
+        ("DAG401", 1, "$(unused)"),
+        ("DAG401", 2, "$(v)"),
+        ("DAG401", 3, "$(w)"),
+    ]
 
 
 def test_mistakes() -> None:

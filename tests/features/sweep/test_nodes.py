@@ -61,6 +61,8 @@ def test_a_table(mark: bool) -> None:
         ("", "t.csv has no first line"),
         ("a,b\n", "t.csv has no rows"),
         ("a,b c\n1,2\n", "t.csv:1 can't name a variable 'b c'"),
+        ("a,queue\n1,2\n", "t.csv:1 can't name a variable 'queue': .* begin with queue"),
+        ("a,,b\n1,2,3\n", "t.csv:1 has an empty cell, or a comma too many: column 2"),
         ("a;b\n1;2\n", "can't name a variable 'a;b': .*; commas separate the columns"),
         ("a,A\n1,2\n", "t.csv:1 names the variable a twice"),
         ("a,b\n1,2\n3\n", "t.csv:3 has 1 cell: expected 2, for a, b"),

@@ -10,6 +10,7 @@ import pytest
 
 from condor_pydagman.cli import pydagman
 from condor_pydagman.features.cache.adapters import outlook as cache_outlook
+from condor_pydagman.monitor import found_dag
 
 DAG = """\
 JOB A a.sub
@@ -68,6 +69,16 @@ def test_how_to_run_again_what_has_run(
     assert "To run it: condor_pydagman run -force t.dag\n" in said(capsys, "t.dag")
     (dag_directory / "t.dag.rescue001").write_text("DONE A\n")
     assert "To run it: condor_pydagman run t.dag\n" in said(capsys, "t.dag")
+
+
+def test_a_dag_whose_job_waits(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (dag_directory / "t.dag.condor.sub").touch()
+    monkeypatch.setattr(found_dag, "waiting_job", lambda _: {"ClusterId": 7})
+    text = said(capsys, "t.dag")
+    assert "DAGMan runs it or will: condor_submit_dag would refuse it" in text
+    assert "-force" not in text
 
 
 def test_what_a_rescue_file_skips(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,6 +154,19 @@ def test_what_else_is_missing(dag_directory: Path, capsys: pytest.CaptureFixture
     text = said(capsys, "t.dag", code=1)
     assert "PRE script gone of node A does not exist\n" in text
     assert "DAG file no.dag of node S does not exist\n" in text
+
+
+def test_what_lint_finds(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (dag_directory / "t.dag").write_text(
+        "JOB A a.sub\nJOB B a.sub\nCHOOSE UNTIL A\nPARENT A CHILD B\n"
+    )
+    assert "To see 1 warning: " in said(capsys, "t.dag")  # of /tmp
+    (dag_directory / "a.sub").write_text(
+        "executable = /bin/true\noutput = o/$(JOB)\nfoo = 1\nqueue\n"
+    )
+    text = said(capsys, "--bundle", "t.dag", code=1)
+    assert "a.sub of node A: the directory o of its output file does not exist\n" in text
+    assert "To see 2 warnings: condor_dag_checker -lint -bundle t.dag\n" in text
 
 
 @pytest.mark.parametrize("line", ["include : touch ran |\nqueue", "queue x from touch ran |"])

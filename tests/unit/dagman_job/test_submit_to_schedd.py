@@ -72,11 +72,11 @@ class Bindings:
         self.states = states
         self.asked: list[str] = []
 
-    def query(self, constraint: str, projection: list[str]) -> list[dict[str, int]]:
+    def query(self, constraint: str, projection: list[str], limit: int) -> list[dict[str, int]]:
         self.asked.append(constraint)
         if 0 in self.states:
             raise RuntimeError("no answer")
-        return [{"JobStatus": state} for state in self.states]
+        return [{"ClusterId": 42, "JobStatus": state} for state in self.states]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,24 @@ def test_a_dag_whose_job_waits_in_the_queue(work_directory: Path, state: int, to
     assert f"ERROR: Job 42, which runs x.dag, {told}" in str(caught.value)
     assert "condor_rm 42" in str(caught.value)
     assert f'UserLog == "{work_directory}/x.dag.dagman.log"' in bindings.asked[0]
+    assert "ClusterId == 42" in bindings.asked[0]
+
+
+def test_a_dag_whose_job_has_never_begun(work_directory: Path) -> None:
+    """It has no lock file yet; -f would put a second DAGMan into the queue."""
+    bindings, paths = Bindings(1), DagPaths("x.dag")
+    Path("x.dag.condor.sub").write_text("")
+    with pytest.raises(PoolError) as caught:
+        submit_to_schedd._refuse_waiting(bindings, paths, bindings)
+    assert "ERROR: Job 42, which runs x.dag, is in the queue and will start it." in str(
+        caught.value
+    )
+    assert f'UserLog == "{work_directory}/x.dag.dagman.log"' in bindings.asked[0]
+    assert "ClusterId" not in bindings.asked[0]
+    Path("x.dag.dagman.out").write_text("")
+    os.utime("x.dag.condor.sub", (1, 1))
+    submit_to_schedd._refuse_waiting(bindings, paths, bindings)
+    assert len(bindings.asked) == 1  # it has begun, and ended
 
 
 @pytest.mark.parametrize("states", [(), (0,)])

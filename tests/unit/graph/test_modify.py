@@ -189,3 +189,14 @@ def test_all_nodes_of_a_splice_are_its_own() -> None:
 def test_all_nodes_of_a_file_are_not_those_of_its_splices_yet() -> None:
     dag = build_text("JOB A x\nSPLICE S s\nRETRY ALL_NODES 1\n", {"s": JOBS})
     assert [dag.names[node] for node in dag.retries] == ["A"]
+
+
+def test_many_lines_of_variables_of_one_node() -> None:
+    """They are copied when they are read, not for each line."""
+    lines = [f"VARS A k{number}={number}\n" for number in range(120)]
+    dag = build_text(JOBS + "".join(lines) + "VARS A k7=x\n")
+    node, wanted = dag.ids["A"], {f"k{number}": str(number) for number in range(120)}
+    assert isinstance(dag.variables.unread(node), dict)
+    found = [(one.key, one.value) for one in dag.variables[node]]
+    assert found == list({**wanted, "k7": "x"}.items())
+    assert isinstance(dag.variables.unread(node), tuple)

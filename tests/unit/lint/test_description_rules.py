@@ -10,7 +10,15 @@ from condor_pydagman.lint.lint import lint
 from tests.unit.lint.paper import SUBMIT, PaperWorld
 
 GOOD = "executable = /bin/true\n"
-FILES = {"a.sub": SUBMIT, "pre.sh": "", "there": "", "d/": "", "d/in": "", "a": ""}
+FILES = {
+    "a.sub": SUBMIT,
+    "pre.sh": "",
+    "there": "",
+    "d/": "",
+    "d/in": "",
+    "a": "",
+    "items": "# i\nthere\ngone\n",
+}
 
 
 def found(submit: str, dag: str = "JOB X x.sub\n", *, limit_is_known: bool = True) -> list[Finding]:
@@ -47,15 +55,37 @@ def test_values_of_vars_are_looked_at() -> None:
         ("executable = gone\nuniverse = docker\ndocker_image = x", ""),
         ("executable = gone\ntransfer_executable = false", ""),
         ("executable = gone\nshould_transfer_files = NO", ""),
-        ("executable = there", ""),
+        ("executable = there", "DAG318"),
+        ("executable = there\nshould_transfer_files = YES", ""),
+        ("executable = there\nshould_transfer_files = YES\nuniverse = local", "DAG318"),
+        ("executable = there\nshould_transfer_files = NO", "DAG318"),
+        ("executable = there\ntransfer_executable = false", "DAG318"),
+        ("executable = pre.sh", ""),
         ("executable = $(x)", ""),
+        ("executable = $(JOB)", "DAG311"),
         ("transfer_input_files = there, gone", "DAG311"),
         ("transfer_input_files = there, https://x/y, d/", ""),
         ("transfer_input_files = gone\nshould_transfer_files = NO", ""),
         ("initialdir = d\ntransfer_input_files = in", ""),
         ("initialdir = d\ntransfer_input_files = there", "DAG311"),
         ("input = gone", "DAG311"),
-        ("output = out/$(Cluster).txt", ""),
+        ("output = out/$(Cluster).txt", "DAG311"),
+        ("output = d/$(Cluster).txt", ""),
+        ("output = $(Cluster)/x.txt", ""),
+        ("output = out/$(JOB).out", "DAG311"),
+        ("output = $(JOB)_out/x.txt", "DAG311"),
+        ("output = d/$(JOB).out", ""),
+        ("output = /scratch/x.txt", "DAG311"),
+        ("output = /scratch/x.txt\nshould_transfer_files = NO", ""),
+        ("log = /scratch/x.txt\nshould_transfer_files = NO", "DAG311"),
+        ("input = there$(RETRY)", "DAG311"),
+        ("input = in.$(Process)\nqueue 1", "DAG311"),
+        ("initialdir = $(f)\ninput = in\nqueue f in (d)", ""),
+        ("initialdir = $(f)\ninput = in\nqueue f in (d, e)", "DAG312"),
+        ("input = $(f)\nqueue g, f from (\n1, there\n2 gone\n)", "DAG311"),
+        ("input = $(f)\nqueue f from items", "DAG311"),
+        ("input = $(f)\nqueue f from [:1] items", ""),
+        ("input = $(f)\nqueue f from table(csv) gone2", "DAG312"),
         ("output = $(YEAR:out)/x.txt", ""),
         ("output = $(n:out)/x.txt\nqueue n in (d)", ""),
         ("output = $(n:out)/x.txt", "DAG311"),
@@ -75,6 +105,7 @@ def test_values_of_vars_are_looked_at() -> None:
         ("include : gone", "DAG312"),
         ("include : there", ""),
         ("queue f from (\na\n)", ""),
+        ("queue f from (a\nb\n)", ""),
     ],
 )
 def test_what_is_not_there(line: str, code: str) -> None:
@@ -100,6 +131,24 @@ def test_what_is_done_writes_nothing_any_more() -> None:
 def test_what_many_nodes_share_is_told_once() -> None:
     (finding,) = found(f"{GOOD}input = gone\n", 'JOB A x.sub\nJOB B x.sub\nVARS B universe="5"\n')
     assert finding.message == "x.sub of node A: input gone does not exist"
+
+
+def test_files_of_one_name_in_several_directories() -> None:
+    dag = "JOB A /x.sub DIR d\nJOB B /x.sub DIR e\nJOB C /x.sub DIR e\n"
+    world = PaperWorld({"t.dag": dag, "/x.sub": f"{GOOD}input = gone\nqueue\n", "d/": "", "e/": ""})
+    first, second = lint(["t.dag"], world, BuildOptions(strict=0)).kept
+    assert first.message == "/x.sub of node A: input gone does not exist in d"
+    assert second.message == "/x.sub of node B: input gone does not exist in e"
+
+
+@pytest.mark.parametrize("queue", ["x from (", "x in (a b"])
+def test_a_list_without_an_end(queue: str) -> None:
+    """A PRE script may still write another file."""
+    text, script = f"{GOOD}queue {queue}\na\nb\n", "SCRIPT PRE X pre.sh\n"
+    for dag, severity in (("", Severity.ERROR), (script, Severity.WARNING)):
+        (finding,) = found(text, f"JOB X x.sub\n{dag}")
+        assert (finding.code, finding.severity) == ("DAG307", severity)
+        assert finding.message.endswith(f"no line with ) ends the list of queue {queue}")
 
 
 def test_a_node_with_vars_hides_no_other() -> None:

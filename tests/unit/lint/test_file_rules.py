@@ -106,3 +106,11 @@ def test_the_program_of_a_feeder() -> None:
     (plain,) = found("JOB A a.sub\nFEEDER BELOW 1 PROGRAM plain\n")
     assert (plain.code, plain.line) == ("DAG303", 2)
     assert codes("JOB A a.sub\nFEEDER BELOW 1 PROGRAM pre.sh\n") == []
+
+
+def test_files_of_dagman_in_a_directory_that_is_not_there() -> None:
+    dag = "JOB A a.sub\nNODE_STATUS_FILE t.status\n{} gone/t.x\n"
+    for word in ("JOBSTATE_LOG", "DOT"):
+        (finding,) = found(dag.format(word))
+        assert (finding.code, finding.line, finding.severity) == ("DAG319", 3, Severity.WARNING)
+        assert finding.message == f"{word} names gone/t.x, and there is no directory gone"

@@ -24,6 +24,14 @@ def test_a_cycle_is_shown_as_its_path_at_the_line_that_closes_it() -> None:
     assert cycle.message.endswith("A -> B -> C -> A")
     assert (cycle.line, cycle.text) == (8, "PARENT C CHILD A D")
     assert (behind.code, behind.node) == ("DAG202", "D")
+    assert behind.message == "1 node never runs, on or behind a cycle: D"
+
+
+def test_nodes_behind_a_cycle_are_told_together() -> None:
+    many = "".join(f"JOB N{number} a.sub\nPARENT A CHILD N{number}\n" for number in range(7))
+    (one,) = (one for one in found(f"{ABC}{CHAIN}PARENT C CHILD A\n{many}") if not one.words)
+    named = "N0, N1, N2, N3, N4 and 2 more"
+    assert one.message == f"7 nodes never run, on or behind a cycle: {named}"
 
 
 def test_a_done_node_breaks_the_wait_of_those_behind_it() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.lint.findings import Finding, Findings, Severity
 from condor_pydagman.lint.lint import lint
@@ -67,6 +69,23 @@ def test_a_submit_file_in_the_place_of_a_dag_is_told_once() -> None:
     assert finding.hint.startswith("t.dag is a submit description, no DAG file: ")
     spliced = linted_with({"s.sub": submit}, "JOB A a.sub\nSPLICE S s.sub\nPARENT A CHILD S\n")
     assert [one.hint[:27] for one in spliced.kept] == ["s.sub is a submit descripti"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("digraph snakemake_dag {\n  node[shape=box];\n  1 -> 0\n}\n", "a graph for Graphviz"),
+        ("# x\n<serial>\njobsub -n x\njobsub -n y\n</serial>\n", "a workflow of jobsub"),
+        ('rule all:\n    input: "a"\n', "a Snakefile"),
+        ("cwlVersion: v1\nclass: Workflow\n", "YAML"),
+        ("import os\nos.getcwd()\n", "a Python program"),
+        ("process x {\n  script:\n}\n", "a program of Nextflow"),
+    ],
+)
+def test_what_other_programs_read_is_told_once(text: str, kind: str) -> None:
+    (finding,) = found(text)
+    assert finding.hint.startswith(f"t.dag is {kind}, no DAG file: ")
+    assert len(found(f"JOB A a.sub\n{text}")) > 1
 
 
 def test_submit_lines_beside_nodes_are_told_each() -> None:

@@ -41,11 +41,11 @@ def test_a_macro_that_nobody_uses() -> None:
     [
         (
             'Item="1"',
-            "VARS sets Item for node A, but HTCondor sets $(Item) itself: my_Item would work",
+            "$(Item) is set for node A, but HTCondor sets $(Item) itself: my_Item would work",
         ),
         (
             'dollar="1"',
-            "VARS sets dollar for node A, but HTCondor sets $(dollar) itself: my_dollar",
+            "$(dollar) is set for node A, but HTCondor sets $(dollar) itself: my_dollar",
         ),
         ('my_item="1"', ""),
     ],

@@ -100,3 +100,22 @@ def test_a_cached_node_that_publishes_is_found_beside_other_errors() -> None:
         (1, "CACHE can't be said of node A: it has a PUBLISH"),
         (2, "Unknown node B referenced"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("PARNT A CHILD B", True),
+        ("VARS A y=", True),
+        ('VARS A x="1', False),
+        ("INCLUDE gone.dag", False),
+        ("JOB B {\narguments = 1", False),
+        (f'VARS A {"y" * 200}="', False),
+    ],
+)
+def test_a_macro_that_nothing_sets_beside_other_errors(line: str, told: bool) -> None:
+    """What can't be read may set it."""
+    files = {"t.dag": f"JOB A a.sub\n{line}\n", "a.sub": "executable = /bin/true\nerror = $(x)\n"}
+    codes = [one.code for one in lint(["t.dag"], PaperWorld(files), BuildOptions()).kept]
+    assert ("DAG402" in codes) is told
+    assert len(codes) > told

@@ -11,11 +11,14 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.cli.submit_dag import main
+from condor_pydagman.cli.checks_before_run import before_run
+from condor_pydagman.cli.submit_dag import main, submit_silently
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import dag_input
+from condor_pydagman.dagman_job import submit_to_schedd
 from condor_pydagman.dagman_job.options import parse_submit
 from condor_pydagman.dagman_job.prepare_job import Prepared
+from condor_pydagman.errors import FileError
 from condor_pydagman.lint import preflight
 from tests.waiting import ending
 
@@ -216,7 +219,7 @@ def test_a_file_that_only_dagman_may_read_is_let_through(
 def test_an_error_of_the_check_itself_stops_nothing(
     error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refusal(_: Prepared) -> str:
+    def refusal(_: Prepared, __: object) -> str:
         if error == "a bug":
             raise RuntimeError(error)
         if error == "a crash":
@@ -308,3 +311,31 @@ def test_an_ignored_sigchld_does_not_stop_the_submission(case: str) -> None:
         assert checked("t.dag") == bool(case)
     finally:
         signal.signal(signal.SIGCHLD, before)
+
+
+def test_run_stops_at_the_errors_of_lint(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """condor_submit_dag, as stock, submits such a DAG; what a rescue file has needs nothing."""
+    monkeypatch.setattr(submit_to_schedd, "prepare_submit", lambda *_: None)
+    monkeypatch.setattr(submit_to_schedd, "submit", lambda *_: submit_to_schedd.Job(7, 1))
+    Path("a.sub").write_text("executable = gone\noutput = out/$(JOB)\nqueue\n")
+    before = sorted(os.listdir())
+    with pytest.raises(FileError) as error:
+        submit_silently(parse_submit(["-check_dag", "t.dag"]), before_run)
+    told = str(error.value)
+    assert "t.dag:1:5: error DAG311: a.sub of node A: executable gone does not exist\n" in told
+    assert "the directory out of its output file does not exist\n" in told
+    assert "\n2 errors, 1 warning\n" in told
+    assert "-no_check_dag" in told
+    assert sorted(os.listdir()) == before
+    assert checked("t.dag") == 0
+    assert submit_silently(parse_submit(["-no_check_dag", "-f", "t.dag"]), before_run) == 7
+    Path("a.sub").write_text("executable = /bin/true\nfoo = 1\nqueue\n")
+    assert submit_silently(parse_submit(["-check_dag", "-f", "t.dag"]), before_run) == 7
+    assert (
+        "warning DAG422: a.sub of node A: nothing uses the line foo = 1" in capsys.readouterr().err
+    )
+    Path("t.dag").write_text("JOB A gone.sub\nJOB B a.sub\nPARENT A CHILD B\n")
+    Path("t.dag.rescue001").write_text("DONE A\n")
+    assert submit_silently(parse_submit(["-check_dag", "t.dag"]), before_run) == 7

@@ -1,0 +1,46 @@
+"""What a queue statement sets for each of its jobs, as far as a text tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+
+from condor_pydagman.language.submit_file import Items, SubmitText, items_of
+
+_COUNT_AND_NAMES = re.compile(r"\s*(\d*)\s*(.*)", re.DOTALL)
+_BETWEEN = re.compile(r"\s*,\s*|\s+")
+_ODD = re.compile('["$\x1f]')
+
+
+def jobs_of(text: SubmitText, read: Callable[[str], str]) -> Iterator[dict[str, str]]:
+    """The macros that the queue statement sets for each job; one job without any if that is more
+    than a text tells.
+
+    Args:
+        read: gives the text of a file of items.
+    """
+    items = items_of(text.queue)
+    found = _COUNT_AND_NAMES.fullmatch(items.names if items else text.queue)
+    rows = [""] if items is None else _rows(items, text.listed or "", read)
+    is_plain = text.listed is not None and (items is None or items.slice is None)
+    if found is None or not is_plain or _ODD.search("\n".join((text.queue, *rows))):
+        yield {}
+        return
+    each, names = int(found[1] or 1), _BETWEEN.split(found[2].strip().lower())
+    for number, row in enumerate(rows):
+        values = _BETWEEN.split(row, len(names) - 1) if len(names) > 1 else [row]
+        of_item = dict(zip_longest(names, values, fillvalue=""))
+        for process in map(str, range(number * each, (number + 1) * each)):
+            yield {**of_item, "process": process, "procid": process}
+
+
+def _rows(items: Items, listed: str, read: Callable[[str], str]) -> list[str]:
+    """The items, each as it is written."""
+    source = items.source
+    lines = [source.strip("()"), *listed.split("\n")]
+    if not items.is_list:
+        return " ".join(lines).replace(",", " ").split()
+    if not source.startswith("("):
+        lines = read(source).split("\n")
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
