@@ -76,7 +76,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         job,
         taken=taken,
         rescue=_rescue(found, run),
-        submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
+        submit_command="" if depth or (found.ended and not run.starts) else submit_command(found),
     )
     facts = _with_features(_with_queue(facts, found), found)
     failures = [
@@ -272,8 +272,8 @@ def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
     return RescueFile(shown(path), len(re.findall(r"^DONE ", text, re.M)), written)
 
 
-def _submit_command(found: FoundDag) -> str:
-    """What submits the DAG again, from the directory in which one is."""
+def submit_command(found: FoundDag, here: str = ".") -> str:
+    """What submits the DAG again, from the directory in which one is ('' if that is unknown)."""
     words = ["condor_submit_dag"]
     has_rescue = bool(rescue_numbers(found.paths))
     if found.state is DagState.INTERRUPTED:
@@ -285,7 +285,7 @@ def _submit_command(found: FoundDag) -> str:
         words += [option, str(value)] if value else []
     words += ["-usedagdir"] * found.options.use_dag_dir + ["-bundle"] * found.options.bundle
     command = shlex.join([*words, *found.files])
-    if os.path.realpath(found.directory) != os.path.realpath("."):
+    if not here or os.path.realpath(found.directory) != os.path.realpath(here):
         return f"cd {shlex.quote(found.directory)} && {command}"
     return command
 

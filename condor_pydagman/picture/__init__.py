@@ -11,6 +11,7 @@ from condor_pydagman.picture.dot_layout import RunDot
 from condor_pydagman.picture.fold import make_sketch
 from condor_pydagman.picture.layout import place
 from condor_pydagman.picture.page import page
+from condor_pydagman.picture.row_layout import place_legibly
 from condor_pydagman.picture.shapes import face
 from condor_pydagman.picture.site_marks import count_groups
 from condor_pydagman.picture.states import States, node_ads
@@ -43,5 +44,8 @@ def make_picture(
         sketch.boxes[sketch.of[node]].sites[site] += 1
     faces = [face(box) for box in sketch.boxes]
     sizes = [(one.width, one.height) for one in faces]
-    placement = place(sketch, sizes, run_dot, left_to_right=left_to_right)
+    if left_to_right:
+        placement = place(sketch, sizes, run_dot, left_to_right=True)
+    else:
+        placement = place_legibly(sketch, sizes, run_dot)
     return Picture(dag, states, sketch, faces, placement, title)
