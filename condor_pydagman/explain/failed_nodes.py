@@ -298,8 +298,12 @@ def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:
     how = result(failure.value) if failure.value else message(attempt.reason) or how
     if failure.cause == "node.signal":
         how += _memory(attempt)
-    job = f"job {attempt.job} of {name}" if attempt.job else name  # a NOOP node has none
-    return Evidence(facts.nodes_log, f"{job}{host}: {how}", attempt.ended)
+    return Evidence(facts.nodes_log, f"{job_of(attempt, name)}{host}: {how}", attempt.ended)
+
+
+def job_of(attempt: Attempt, name: str) -> str:
+    """`job 5.0 of A`; the node alone if its log knows no job, as of a NOOP node."""
+    return f"job {attempt.job} of {name}" if attempt.job else name
 
 
 def _script(failure: Failure, attempt: Attempt) -> tuple[str, ScriptRun | None]:

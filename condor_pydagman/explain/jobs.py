@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.followed_files import UNKNOWN
+from condor_pydagman.explain.failed_nodes import job_of
 from condor_pydagman.explain.known_facts import Clause, Facts, Fit
 from condor_pydagman.follow.carriers import nodes_of, with_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
@@ -272,7 +273,7 @@ def _jobs(facts: Facts) -> Iterator[Notice]:
         f" running{longest}."
     )
     host = f" on {message(attempt.hosts[-1])}" if attempt.hosts else ""
-    text = f"job {attempt.job} of {message(oldest.name)}{host}"
+    text = f"{job_of(attempt, message(oldest.name))}{host}"
     evidence = (Evidence(facts.nodes_log, text, attempt.started),)
     yield Notice("job.running", Weight.NOTE, sentence, names, evidence)
 
@@ -354,11 +355,11 @@ def _logged(facts: Facts) -> Iterator[Notice]:
     oldest = min(nodes, key=lambda run: run.attempts[-1].submitted)
     attempt = oldest.attempts[-1]
     sentence = _waits(jobs, tuple(run.name for run in nodes), attempt.submitted, facts.now)
-    text = f"job {attempt.job} of {message(oldest.name)}: submitted"
+    text = f"{job_of(attempt, message(oldest.name))}: submitted"
     evidence = Evidence(facts.nodes_log, text, attempt.submitted)
-    advice = f"To see why: condor_q -better-analyze {attempt.job}"
+    advice = (f"To see why: condor_q -better-analyze {attempt.job}",) if attempt.job else ()
     names = _all_nodes(facts, [run.name for run in nodes])
-    yield Notice("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
+    yield Notice("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), advice)
 
 
 def _waits(jobs: int, nodes: tuple[str, ...], since: float, now: float) -> str:

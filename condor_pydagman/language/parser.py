@@ -344,7 +344,7 @@ def lines_of(command: Command, *, allow_any_node_name_characters: bool = False) 
     reading = Reading("", allow_any_node_name_characters=allow_any_node_name_characters)
     read = list(iter_commands(text, reading))
     if reading.errors or len(read) != 1 or not _same(read[0], command):
-        raise ValueError(f"can't be written in a DAG file: {command!r}")
+        raise ValueError(f"can't be written in a DAG file: {message(text)}")
     return text
 
 

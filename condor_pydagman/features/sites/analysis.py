@@ -20,7 +20,7 @@ class Obstacle(Enum):
     NONE = ""
     FULL = "full"
     RESERVED = "for other DAGs first, which have waited longer"
-    RESTS = "resting, because groups had to leave it"
+    RESTS = "paused, because groups had to leave it"
     TRIED = "on trial until one of the first groups there is done"
     GROUP_REFUSES = "not what the group requires"
     SITE_REFUSES = "do not want the group by their own Requirements"

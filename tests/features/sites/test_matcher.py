@@ -295,7 +295,7 @@ def test_sites_that_rest(claims_directory: Path) -> None:
     limits = Limits(resting=(("north", 0), ("south", 1)))
     told = bench.matcher.round([], [Wanted(n, 0) for n in range(3)], [], limits)
     assert [match.site for match in told.matches] == ["south"]
-    why = "of 2 sites, 2 are resting, because groups had to leave it (north, south)"
+    why = "of 2 sites, 2 are paused, because groups had to leave it (north, south)"
     assert told.reasons == [(0, why)]
 
 
