@@ -20,14 +20,16 @@ _WIDEST = 1600.0  # a layer that is wider has several rows
 _FLATTEST = 4.0  # times as wide as high
 
 
-def place_legibly(sketch: Sketch, sizes: Sequence[Size], run_dot: RunDot) -> Positions:
+def place_legibly(
+    sketch: Sketch, sizes: Sequence[Size], run_dot: RunDot, *, left_to_right: bool = False
+) -> Positions:
     """As `place`, unless that makes a strip so long that its names can't be read on a screen.
 
     Raises:
         PydagmanError: dot gave no layout.
     """
-    found = place(sketch, sizes, run_dot)
-    is_strip = found.width > max(2 * _WIDEST, _FLATTEST * found.height)
+    found = place(sketch, sizes, run_dot, left_to_right=left_to_right)
+    is_strip = not left_to_right and found.width > max(2 * _WIDEST, _FLATTEST * found.height)
     return place_in_rows(sketch, sizes) if is_strip else found
 
 
