@@ -11,22 +11,28 @@ import os
 import re
 from collections.abc import Iterable
 
-from condor_pydagman.adapters.macros import expanded
+from condor_pydagman.adapters.macros import ASSIGNMENT, expanded
 from condor_pydagman.errors import ConfigError
 
-ASSIGNMENT = re.compile(r"\s*([\w.]+)\s*(?:=|:|@=)")
 CPU_S = 2  # that a configuration may take to be expanded
 _REFERENCE = re.compile(r"\$\(([\w.]+)")
 
 
 def refuse_circles(lines: Iterable[str]) -> None:
-    """Refuse a configuration of these lines that can't be expanded.
+    """Refuse a configuration of these lines, and of the environment, that can't be expanded.
 
     Raises:
         ConfigError: the message names a macro of the circle.
     """
-    for name in suspects(lines):
-        if _never_ends(name):
+    variables = ((name[len("_CONDOR_") :], name, value) for name, value in os.environ.items())
+    added = (f"{of} = {value}" for of, name, value in variables if name == f"_CONDOR_{of}")
+    for name in suspects((*lines, *added)):
+        child = os.fork()
+        if child == 0:
+            limit_cpu()
+            expanded(name)
+            os._exit(0)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) < 0:
             raise ConfigError(
                 f"ERROR: the configuration can't be read: {name} refers to itself, by way of other"
                 " macros. condor_config_val hangs at it, too: correct the files that set them"
@@ -47,15 +53,6 @@ def suspects(lines: Iterable[str]) -> list[str]:
             return list(refers)
         for name in ended:
             del refers[name]
-
-
-def _never_ends(name: str) -> bool:
-    child = os.fork()
-    if child == 0:
-        limit_cpu()
-        expanded(name)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) < 0
 
 
 def limit_cpu() -> None:

@@ -14,9 +14,8 @@ import classad2
 import htcondor2
 
 from condor_pydagman import config
-from condor_pydagman.adapters.circular_macros import ASSIGNMENT, refuse_circles
 from condor_pydagman.adapters.files import read_text
-from condor_pydagman.adapters.macros import expanded
+from condor_pydagman.adapters.macros import ASSIGNMENT, expanded
 from condor_pydagman.config import Knob
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
@@ -115,12 +114,9 @@ class KnobSources:
         return None
 
     def lines(self) -> Iterator[str]:
-        """All lines of the pool's configuration, and those that the environment adds."""
+        """All lines of the pool's configuration."""
         for file in self._all_files():
             yield from _lines(file)
-        for name, value in os.environ.items():
-            if name.upper().startswith("_CONDOR_"):
-                yield f"{name[len('_CONDOR_') :]} = {value}"
 
     def _all_files(self) -> list[str]:
         if self._read is None:
@@ -202,7 +198,10 @@ def load(config_file: str = "", program: str = "") -> config.Config:
     if config_file:
         apply_config_file(config_file)
     where = knob_sources()
-    refuse_circles(where.lines())
+    if not program:  # the others are of transfers, and these are to be quick
+        from condor_pydagman.adapters.circular_macros import refuse_circles
+
+        refuse_circles(where.lines())
     return config.read(evaluated, where.name, where.is_set, program)
 
 
