@@ -77,7 +77,7 @@ class DagFileError(PydagmanError):
         """The whole message, with what is needed to correct the line: several lines of text."""
         lines = [str(self)]
         if self.usage:
-            lines.append(f"       Example sytanx: {self.usage}")  # sic: tools know it so
+            lines.append(f"       {_EXAMPLE}: {self.usage}")
         lines += self.shortened_trail()
         lines += self.place_lines()
         if self.hint:
@@ -102,6 +102,14 @@ class DagFileError(PydagmanError):
             if self.caret:
                 lines.append("    " + " " * (self.caret - 1) + "^")
         return lines
+
+
+_EXAMPLE = "Example sytanx"  # sic: tools know the stock programs' messages by it
+
+
+def own_spelling(text: str) -> str:
+    """The text of errors in a program that is not one of stock's."""
+    return text.replace(f"       {_EXAMPLE}: ", "       Example syntax: ")
 
 
 class DagFileWarning(NamedTuple):

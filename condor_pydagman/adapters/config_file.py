@@ -19,6 +19,7 @@ from typing import Any
 
 import htcondor2
 
+from condor_pydagman.adapters.circular_macros import limit_cpu
 from condor_pydagman.adapters.descriptions import in_bindings
 from condor_pydagman.adapters.files import is_own
 from condor_pydagman.adapters.macros import OWN_MACRO, expanded
@@ -103,6 +104,9 @@ def _settings(config_file: str, path: str, opened: str) -> dict[str, str]:
     if code == _EXCEPTION:
         reason = f"{text} ({in_bindings()})" if text else message.strip()
         raise ConfigError(f"ERROR: Can't read DAGMan config file: {config_file}: {reason}")
+    if code == -signal.SIGXCPU:
+        reason = "it does not come to an end; macros refer to each other in a circle"
+        raise ConfigError(f"ERROR: Can't read DAGMan config file: {config_file}: {reason}")
     if code < 0:
         name = signal.Signals(-code).name
         reason = f"{name} ended the bindings, which read it; {in_bindings()}"
@@ -122,6 +126,7 @@ def _run_child(path: str, found: int, said: int) -> int:
         try:
             os.dup2(said, 1)
             os.dup2(said, 2)
+            limit_cpu()
             text = json.dumps(_difference(path)).encode("utf-8", "surrogateescape")
             with open(found, "wb", closefd=False) as file:
                 file.write(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from condor_pydagman.errors import DagFileError, PydagmanError
+from condor_pydagman.errors import DagFileError, PydagmanError, own_spelling
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -64,7 +64,7 @@ class DagError(PydagmanError):
     def __init__(self, errors: Iterable[DagProblem], more: int = 0, text: str = "") -> None:
         self.errors = tuple(errors)
         self.more = more
-        super().__init__(text or "\n".join(map(str, self.errors)))
+        super().__init__(own_spelling(text or "\n".join(map(str, self.errors))))
 
 
 def problem(error: DagFileError) -> DagProblem:
@@ -75,7 +75,7 @@ def problem(error: DagFileError) -> DagProblem:
         error.text,
         error.command,
         error.hint,
-        error.detail(),
+        own_spelling(error.detail()),
     )
 
 

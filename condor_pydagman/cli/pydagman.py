@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from condor_pydagman import __version__, feature_table
 from condor_pydagman.cli.say import say
 from condor_pydagman.dagman_job.options import nearest, one_spelling
-from condor_pydagman.errors import PydagmanError, bindings_missing, is_about_bindings
+from condor_pydagman.errors import PydagmanError, bindings_missing, is_about_bindings, own_spelling
 
 VERBOSE = "--verbose"
 _CHOICE = re.compile(
@@ -58,10 +58,10 @@ class Parser(argparse.ArgumentParser):
         choice = _CHOICE.match(message)
         if choice:
             typed, words = choice["typed"], re.findall(r"\w[\w-]*", choice[3])
-            known = ", ".join(words)
+            known = f"choose one of {', '.join(words)}" if words else "this installation has none"
             near = nearest(typed, words)
             hint = _ELSEWHERE.get(typed.lower(), "") if choice["what"] == "COMMAND" else ""
-            hint = hint or (f"did you mean {near}?" if near else f"choose one of {known}")
+            hint = hint or (f"did you mean {near}?" if near else known)
             return f"there is no {choice['what'].lower()} {typed}; {hint}"
         if message.startswith("unrecognized arguments: "):
             return self.unexpected_word(message.partition(": ")[2].split()[0])
@@ -177,7 +177,7 @@ def _make_output_safe() -> None:
 
 
 def _failed(message: str) -> int:
-    say(*f"condor_pydagman: {message}".split("\n"), error=True)
+    say(*f"condor_pydagman: {own_spelling(message)}".split("\n"), error=True)
     return 1
 
 

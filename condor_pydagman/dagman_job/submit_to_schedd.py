@@ -136,7 +136,21 @@ def submit(prepared: PreparedSubmit, paths: DagPaths, htcondor2: Any) -> Job:
         if prepared.spool:
             _spool(prepared.schedd, result, htcondor2)
     said = [f"WARNING: {warning.message}" for warning in caught]
+    if prepared.spool:
+        said += _not_copied(prepared.description, paths.primary)
     return Job(int(result.cluster()), int(result.num_procs()), said)
+
+
+def _not_copied(description: Any, file: str) -> list[str]:
+    """The warning about a DAG file that DAGMan won't find in its spool directory."""
+    key = "transfer_input_files"
+    copied = re.split(r"[\s,]+", description.expand(key) if key in description else "")
+    if os.path.isabs(file) or os.path.normpath(file) in map(os.path.normpath, copied):
+        return []
+    return [
+        f"WARNING: the schedd has no copy of {file}, so DAGMan will not find it. Submit with"
+        f"\n         -append 'transfer_input_files = {file}, ...', and what else the DAG needs"
+    ]
 
 
 def unused_lines(lines: Sequence[str]) -> list[str]:

@@ -59,7 +59,9 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
     unknown += problems
     job = _dagman_job(found)
     found = _with_job(found, job)
-    again = "" if depth or (found.ended and not run.starts) else _submit_command(found, plan)
+    again = ""
+    if not depth and (run.starts or not found.ended):
+        again = submit_command(found, is_read=not plan.is_unknown)
     facts = Facts(
         found.name,
         found.state,
@@ -258,8 +260,9 @@ def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
     return RescueFile(shown(path), len(re.findall(r"^DONE ", text, re.M)), written)
 
 
-def _submit_command(found: FoundDag, plan: Plan) -> str:
-    """What submits the DAG again, from where one is; after a check if its files can't be read."""
+def submit_command(found: FoundDag, here: str = ".", *, is_read: bool = True) -> str:
+    """What submits the DAG again, from the directory in which one is ('' if that is unknown); after
+    a check if its files can't be read."""
     words = ["condor_submit_dag"]
     if found.state is DagState.INTERRUPTED:
         words.append("-update_submit")
@@ -270,9 +273,9 @@ def _submit_command(found: FoundDag, plan: Plan) -> str:
         words += [option, str(value)] if value else []
     words += ["-usedagdir"] * found.options.use_dag_dir + ["-bundle"] * found.options.bundle
     command = shlex.join([*words, *found.files])
-    if plan.is_unknown:
+    if not is_read:
         command = f"{shlex.join(['condor_dag_checker', '-lint', *found.files])} && {command}"
-    if os.path.realpath(found.directory) != os.path.realpath("."):
+    if not here or os.path.realpath(found.directory) != os.path.realpath(here):
         return f"cd {shlex.quote(found.directory)} && {command}"
     return command
 

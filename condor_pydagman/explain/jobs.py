@@ -376,9 +376,9 @@ def _logged(facts: Facts) -> Iterator[Notice]:
     attempt = oldest.attempts[-1]
     sentence = _waits(jobs, tuple(run.name for run in nodes), attempt.submitted, facts.now)
     evidence = Evidence(facts.nodes_log, f"{job_of(oldest)}: submitted", attempt.submitted)
-    advice = f"To see why: condor_q -better-analyze {attempt.job}"
+    advice = (f"To see why: condor_q -better-analyze {attempt.job}",) if attempt.job else ()
     names = _all_nodes(facts, [run.name for run in nodes])
-    yield Notice("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
+    yield Notice("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), advice)
 
 
 def _waits(jobs: int, nodes: tuple[str, ...], since: float, now: float) -> str:

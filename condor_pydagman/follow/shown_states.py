@@ -149,6 +149,8 @@ NOT_RUN = (Shown.SKIPPED, Shown.CACHED, Shown.NOT_NEEDED, Shown.LEFT_OUT)
 # What has an end, good or bad; it is left only if somebody wants it to run again.
 FAILURES = (Shown.FAILED, Shown.FUTILE)
 ENDED = (Shown.DONE, *NOT_RUN, *FAILURES)
+# Whose colour a box of many nodes has if one is in it: what a person has to look at comes first.
+WORST = (Shown.FAILED, Shown.HELD, Shown.FUTILE)
 # The order of a bar: what is done, what is at work, what is to come, what won't.
 BAR = (
     *(Shown.DONE, *NOT_RUN, Shown.RUNNING, Shown.IDLE, Shown.HELD, Shown.PRE, Shown.POST),

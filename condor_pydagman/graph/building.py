@@ -35,7 +35,10 @@ def advice(dag: Dag, scope: Scope, name: str) -> str:
         one = dag.names[known.nodes[0]]
         return f"{name} is a {known.kind}, and this names one node, such as {one}"
     if name.upper() == _ALL_NODES:
-        return "ALL_NODES is no name of a node: name nodes, or where a command takes it, it alone"
+        return (
+            "this can't be said of ALL_NODES: name a node; a line that is for all of them says"
+            " ALL_NODES without NODES"
+        )
     if "," in name and all(scope.full(one) in dag.ids for one in name.split(",") if one):
         return "blanks stand between names, not commas"
     if "{" in name and scope.sets:

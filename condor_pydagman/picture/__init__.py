@@ -1,7 +1,7 @@
 """Pictures of DAGs for people: states, folding, layout, SVG and HTML.  Pure, like `records`.
 
 A picture is made in four steps: `fold.make_sketch` decides which boxes there are, `shapes.face` how
-large they are, `layout.place` where they go, `svg.svg` or `page.page` writes the file.
+large they are, `row_layout.place_legibly` where they go, `svg.svg` or `page.page` writes the file.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.dot_layout import RunDot
 from condor_pydagman.picture.fold import make_sketch
-from condor_pydagman.picture.layout import place
 from condor_pydagman.picture.page import page
+from condor_pydagman.picture.row_layout import place_legibly
 from condor_pydagman.picture.shapes import face
 from condor_pydagman.picture.site_marks import count_groups
 from condor_pydagman.picture.states import States, node_ads
@@ -43,5 +43,5 @@ def make_picture(
         sketch.boxes[sketch.of[node]].sites[site] += 1
     faces = [face(box) for box in sketch.boxes]
     sizes = [(one.width, one.height) for one in faces]
-    placement = place(sketch, sizes, run_dot, left_to_right=left_to_right)
+    placement = place_legibly(sketch, sizes, run_dot, left_to_right=left_to_right)
     return Picture(dag, states, sketch, faces, placement, title)

@@ -29,7 +29,7 @@ _ASPECT = 1.6
 _CORNER = 8.0  # no edge ends nearer to the corner of a box
 _END_GAP = 11.0  # between the ends of two edges at one box
 _MAX_BENDS = 1200  # more places where long edges pass layers take dot long, and are no help
-_ORDER = {NodeKind.PROVISIONER: 0, NodeKind.SERVICE: 0, NodeKind.FINAL: 2}
+BANDS = {NodeKind.PROVISIONER: 0, NodeKind.SERVICE: 0, NodeKind.FINAL: 2}
 
 Size = tuple[float, float]
 _Near = tuple[int, Edge, bool]  # a box beside another, and how the line between them looks
@@ -146,7 +146,7 @@ def _items(sketch: Sketch, sizes: Sequence[Size]) -> tuple[list[_Item], list[int
     alike: dict[object, list[int]] = {}
     for number, box in enumerate(sketch.boxes):
         near = tuple(map(tuple, around[number]))
-        can = box.fold is not Fold.DOT and box.kind not in _ORDER and not box.is_wrong
+        can = box.fold is not Fold.DOT and box.kind not in BANDS and not box.is_wrong
         alike.setdefault((box.fold, box.kind, near) if can else number, []).append(number)
     items: list[_Item] = []
     item_of = [0] * len(sketch.boxes)
@@ -160,7 +160,7 @@ def _items(sketch: Sketch, sizes: Sequence[Size]) -> tuple[list[_Item], list[int
 
 
 def _item(boxes: Sequence[Box], members: list[int], sizes: Sequence[Size]) -> _Item:
-    band = _ORDER.get(boxes[members[0]].kind, 1)
+    band = BANDS.get(boxes[members[0]].kind, 1)
     if len(members) == 1:
         return _Item(members, sizes[members[0]], band=band)
     width = max(sizes[number][0] for number in members) + RACK_GAP

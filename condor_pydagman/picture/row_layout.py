@@ -8,7 +8,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from condor_pydagman.picture.layout import Positions, Route, Size, Spot
+from condor_pydagman.picture.dot_layout import RunDot
+from condor_pydagman.picture.layout import BANDS, Positions, Route, Size, Spot, place
 from condor_pydagman.picture.network import Network, layers
 from condor_pydagman.picture.sketch import Sketch
 
@@ -16,6 +17,20 @@ _BOX_GAP = 16.0
 _ROW_GAP = 12.0  # between rows of one layer
 _LAYER_GAP = 48.0
 _WIDEST = 1600.0  # a layer that is wider has several rows
+_FLATTEST = 4.0  # times as wide as high
+
+
+def place_legibly(
+    sketch: Sketch, sizes: Sequence[Size], run_dot: RunDot, *, left_to_right: bool = False
+) -> Positions:
+    """As `place`, unless that makes a strip so long that its names can't be read on a screen.
+
+    Raises:
+        PydagmanError: dot gave no layout.
+    """
+    found = place(sketch, sizes, run_dot, left_to_right=left_to_right)
+    is_strip = not left_to_right and found.width > max(2 * _WIDEST, _FLATTEST * found.height)
+    return place_in_rows(sketch, sizes) if is_strip else found
 
 
 def place_in_rows(sketch: Sketch, sizes: Sequence[Size]) -> Positions:
@@ -23,8 +38,7 @@ def place_in_rows(sketch: Sketch, sizes: Sequence[Size]) -> Positions:
     lines = sorted((line.tail, line.head) for line in sketch.lines)
     tails, heads = (array("i", (line[end] for line in lines)) for end in (0, 1))
     network = Network(len(sketch.boxes), tails, heads)
-    layer, _ = layers(network)
-    rows = _rows(_in_order(network, layer), sizes)
+    rows = _rows(_in_order(network, _bands(sketch, layers(network)[0])), sizes)
     placement = Positions(spots=[Spot(0, 0, 0, 0)] * len(sketch.boxes))
     widths = [sum(sizes[box][0] + _BOX_GAP for box in row) - _BOX_GAP for row, _ in rows]
     placement.width, y = max(widths, default=0.0), 0.0
@@ -44,6 +58,13 @@ def place_in_rows(sketch: Sketch, sizes: Sequence[Size]) -> Positions:
     return placement
 
 
+def _bands(sketch: Sketch, layer: Sequence[int]) -> list[int]:
+    """Layers, with those of PROVISIONER and SERVICE above all others, that of FINAL below."""
+    keys = [(BANDS.get(box.kind, 1), number) for box, number in zip(sketch.boxes, layer)]
+    numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
+    return [numbers[key] for key in keys]
+
+
 def _in_order(network: Network, layer: Sequence[int]) -> list[list[int]]:
     """The boxes of each layer, near the middle of their parents."""
     found: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
@@ -57,8 +78,8 @@ def _in_order(network: Network, layer: Sequence[int]) -> list[list[int]]:
             for box, near in parents.items()
         }
         boxes.sort(key=key.__getitem__)
-        for place, box in enumerate(boxes):
-            share[box] = (place + 0.5) / len(boxes)
+        for column, box in enumerate(boxes):
+            share[box] = (column + 0.5) / len(boxes)
     return found
 
 

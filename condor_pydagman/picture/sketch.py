@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
-from condor_pydagman.follow.shown_states import Shown
+from condor_pydagman.follow.shown_states import WORST, Shown
 from condor_pydagman.vocabulary import NodeKind
 
 
@@ -68,6 +68,10 @@ class Box:
         """The state that all its nodes share; None if they differ."""
         present = [state for state in Shown if self.counts[state]]
         return present[0] if len(present) == 1 else None
+
+    def colour(self) -> Shown | None:
+        """The state whose colour it has: that of all its nodes, or the worst; None if mixed."""
+        return self.state() or next((state for state in WORST if self.counts[state]), None)
 
 
 @dataclass(frozen=True)

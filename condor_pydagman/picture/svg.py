@@ -196,8 +196,7 @@ def _box(
     picture: Picture, index: int, drawn: tuple[Box, Face, Spot], colours: Mapping[str, str]
 ) -> Iterator[str]:
     box, face, spot = drawn
-    state = box.state()
-    classes = ["box", class_of(state)]
+    classes = ["box", class_of(box.colour())]
     if box.is_folded:
         classes.append("big")
     if box.fold is Fold.LAYERS or is_noop(picture.dag, box):

@@ -18,7 +18,7 @@ from weakref import WeakSet
 from aiohttp import web
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.follow.shown_states import BAR, LOOKS, paints
+from condor_pydagman.follow.shown_states import BAR, LOOKS, WORST, paints
 from condor_pydagman.picture.style import DASHES
 from condor_pydagman.web.access import HEADERS, Access, Refused, check_peer
 from condor_pydagman.web.dag_answers import DagAnswers
@@ -171,6 +171,7 @@ def states_of_page() -> dict[str, Any]:
             "meaning": LOOKS[state].meaning,
             "sign": LOOKS[state].sign,
             "counted": LOOKS[state].counted,
+            "worst": WORST.index(state) if state in WORST else None,
         }
         for state in BAR
     }

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman import feature_table
+from condor_pydagman.explain.fact_collection import submit_command
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import KEYS, Shown, shown_state
 from condor_pydagman.follow.tally import Tally
@@ -158,6 +159,8 @@ class DagReader:
         overview["partial"] = not self.run.complete
         overview["limits"] = dict(self.run.limits)
         over = self._watched.over
+        if over:
+            overview["again"] = submit_command(self.found, here="")
         return Snapshot(overview, self.found, changes, states, over, self.names, self._places)
 
     def _place_groups(self) -> None:

@@ -14,9 +14,9 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.graphviz import find_dot
-from condor_pydagman.picture.layout import Positions, place
+from condor_pydagman.picture.layout import Positions
 from condor_pydagman.picture.legend import Mark, marks
-from condor_pydagman.picture.row_layout import place_in_rows
+from condor_pydagman.picture.row_layout import place_in_rows, place_legibly
 from condor_pydagman.picture.shapes import Face, face, outline, side
 from condor_pydagman.picture.site_marks import count_groups
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
@@ -164,6 +164,6 @@ def _kind_of(box: Box, one: Face) -> _Fields:
 def _placed(sketch: Sketch, sizes: Sequence[tuple[float, float]]) -> Positions:
     """By Graphviz if it is there and can, else in rows."""
     try:
-        return place(sketch, sizes, find_dot())
+        return place_legibly(sketch, sizes, find_dot())
     except PydagmanError:
         return place_in_rows(sketch, sizes)

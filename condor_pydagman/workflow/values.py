@@ -60,7 +60,9 @@ def _chosen(word: str, part: rows.Variants, values: Mapping[str, Any]) -> tuple[
         return alone[0], part.empty if inner is None else inner.default
     ((key, value),) = given.items()
     if isinstance(part.variants[key], rows.Names):
-        return key, texts(key.lower(), value)
+        names = texts(key.lower(), value)
+        is_word = len(names) == 1 and names[0] in alone  # nodes="ALL_NODES"
+        return (names[0], part.empty) if is_word else (key, names)
     return key, value if isinstance(value, (int, tuple)) else text(key.lower(), value)
 
 
@@ -134,10 +136,11 @@ def line(command: Command, place: Place) -> str:
 
 def _explained(command: Command, place: Place) -> DagError:
     """Why no line of a DAG file says a command."""
+    syntax = of_class(type(command))
     try:
-        found = of_class(type(command)).write(command)
+        found = syntax.write(command)
     except ValueError as error:
-        return refused(str(error), place, repr(command))
+        return refused(f"{syntax.word}: {error}", place, word=syntax.word)
     reading = Reading("")
     read = list(iter_commands(found, reading))
     if reading.errors:

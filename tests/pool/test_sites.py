@@ -114,7 +114,7 @@ def a_site_that_fails_all_jobs_does_not_take_all_groups(s: Scene) -> None:
     assert said.count(" is matched to site south-") == 6
     assert "(round 3)" not in said
     assert "Site north-" in said and " gets no group for 1 s, and then one at a time" in said
-    assert "1 is resting, because groups had to leave it (north-" in said
+    assert "1 is paused, because groups had to leave it (north-" in said
 
 
 NORTH_FIRST = 'regexp("^north", TARGET.Name)'

@@ -13,8 +13,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.pool
 
-# Commands that only look, at what may take a moment to come.
-LOOKS = ("condor_pydagman explain", "condor_pydagman rescue")
+AGAIN = "ask again until"  # so a person is told before a command that may have to be repeated
 
 
 def test_the_tutorial(access_point: AccessPoint, work: Path) -> None:
@@ -23,17 +22,23 @@ def test_the_tutorial(access_point: AccessPoint, work: Path) -> None:
     steps = [one for one in pages.steps(text) if "condor_pydagman pool " not in one.command]
     assert len(steps) > 20
     for step in steps:
-        type_in(access_point, work, step)
+        type_in(access_point, work, step, may_repeat=AGAIN in said_before(text, step))
 
 
-def type_in(access_point: AccessPoint, work: Path, step: pages.Step) -> None:
-    """Run a command of the page, and compare what it prints."""
+def said_before(text: str, step: pages.Step) -> str:
+    """The paragraph before the block of a command."""
+    before, _, _ = "\n".join(text.splitlines()[: step.line]).rpartition("```console")
+    return before.rstrip().rpartition("\n\n")[2]
+
+
+def type_in(access_point: AccessPoint, work: Path, step: pages.Step, *, may_repeat: bool) -> None:
+    """Run a command of the page as a person would, and compare what it prints."""
 
     def printed() -> str:
         shell = ("sh", "-c", f"exec 2>&1; {step.command}")
         return access_point.run(*shell, cwd=work, check=False).stdout
 
-    if step.command.startswith(LOOKS):
+    if may_repeat:
         until(
             lambda: pages.agrees(step.output, printed()), step.command, story=printed, pause_s=0.5
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.errors import DagFileError, DagFileWarning, PoolError
+from condor_pydagman.errors import DagFileError, DagFileWarning, PoolError, own_spelling
 
 
 def test_a_dag_file_error_shows_the_place_with_a_caret() -> None:
@@ -25,6 +25,7 @@ def test_a_dag_file_error_shows_the_place_with_a_caret() -> None:
         "        ^",
         "       give the node a name",
     ]
+    assert own_spelling(error.detail()).splitlines()[1] == "       Example syntax: JOB <name>"
 
 
 def test_the_caret_may_stand_elsewhere_than_the_column() -> None:

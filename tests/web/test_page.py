@@ -44,6 +44,34 @@ def test_the_list_leads_to_a_dag(serve: Serve, open_page: Open, dag: FakeDag) ->
     page.locator("h1", has_text="DAGs").wait_for()
 
 
+def test_what_goes_wrong_is_said_before_running(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    page = open_page(serve(dag))
+    page.locator(".card .dag-state", has_text="1 failed, 1 held · running").wait_for()
+    assert "6 idle" in page.locator(".card").inner_text()
+    page.locator(".card").click()
+    page.locator(".head .dag-state", has_text="1 failed, 1 held · running").wait_for()
+    stack = page.locator(".box", has_text="reconstruct")
+    assert "s-failed" in stack.get_attribute("class")
+    assert "1 failed" in stack.text_content()
+    assert float(stack.locator(".share.s-failed").get_attribute("width")) >= 3
+    dag.set(dag.groups["reconstruct"][1], "done")
+    page.locator(".box.s-held", has_text="reconstruct").wait_for()
+
+
+def test_the_command_that_goes_on_can_be_copied(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    dag.word, dag.ended = "failed", dag.begun + 60
+    dag.more = {"again": "cd '/home/a b' && condor_submit_dag study.dag"}
+    page = open_page(serve(dag), "/study", permissions=["clipboard-read", "clipboard-write"])
+    page.locator(".why-not", has_text="To continue it, submit it again:").wait_for()
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == dag.more["again"]
+
+
 def test_the_head_tells_how_far_it_is(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     page = open_page(serve(dag), "/study")
     figures = page.locator(".numbers").inner_text()
@@ -119,7 +147,7 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
         "t.dag.nodes.log: brake sick: 2 nodes failed: <b>x</b>",
         "Resume the DAG",
         "MaxIdle is reached.",
-        "condor_qedit 7 DAGMan_MaxIdle N",
+        "condor_qedit 7 DAGMan_MaxIdle N Copy",
         "Group g is waiting.",
     ]
     dag.halted, dag.can = True, False
@@ -127,7 +155,7 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
     hurdles.locator("code", has_text="htcondor dag resume 7").wait_for()
     dag.can = True
     dag.touch()
-    hurdles.locator("button").click()
+    hurdles.get_by_role("button", name="Resume the DAG").click()
     page.locator(".notice", has_text="jobs are submitted again").wait_for()
     dag.more = {"feeder": "waits, 2 feedings", "notices": []}
     dag.touch()

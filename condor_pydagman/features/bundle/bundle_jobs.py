@@ -120,9 +120,11 @@ class BundleJobs:
         if event.subproc > 0 or event.record is not None:
             return False
         bundle = self._by_cluster.get(event.cluster)
-        if bundle is None:
+        if bundle is None and event.cluster not in self._over:
             return False
-        if event.proc == 0:  # else it is of a helper of the schedd's
+        if event.proc == 0 and (bundle is None or bundle.ended):
+            self._event_after_end(event)
+        elif event.proc == 0 and bundle is not None:  # else it is of a helper of the schedd's
             self._job_event(bundle, event)
         return True
 
@@ -142,8 +144,6 @@ class BundleJobs:
 
     def _job_event(self, bundle: Bundle, event: LogEvent) -> None:
         kind, ran = event.kind, bundle.runs
-        if bundle.ended:
-            return
         bundle.held = kind == EventKind.JOB_HELD or (bundle.held and kind not in _NOT_HELD)
         if kind in JOB_ENDS:
             bundle.ended_at = self.run.happened(event.time)
@@ -172,6 +172,15 @@ class BundleJobs:
             self.stopped[bundle.number] = bundle
         self.count(bundle)
 
+    def _event_after_end(self, event: LogEvent) -> None:
+        """A schedd that could not write the end of a job, as its disk is full, has it on hold, or
+        runs it again: it is not to, since its nodes have ended or go elsewhere."""
+        if event.kind == EventKind.JOB_HELD or event.kind in _RUNS:
+            self._over.discard(event.cluster)
+            self._strays.add(event.cluster)
+            if self.run.mode is Mode.RUN and not self.run.recovering:
+                self._remove(event.cluster)
+
     def _hold(self, bundle: Bundle, why: str) -> None:
         """The job is on hold: its nodes run again, and those that may be why it is, alone."""
         if self.run.mode is Mode.RUN and not self.run.recovering:
@@ -190,6 +199,8 @@ class BundleJobs:
         for bundle in self.bundles.values():
             if bundle.given_up and not bundle.ended:
                 self._remove(bundle.cluster)
+        for cluster in self._strays:
+            self._remove(cluster)
 
     def _remove(self, cluster: int) -> None:
         """Have a job removed that is not to run."""

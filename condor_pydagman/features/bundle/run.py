@@ -368,9 +368,10 @@ class Bundles(Feature):
 
     def under_way(self, halted: bool) -> bool:
         """Whether the job of a bundle whose nodes have all ended, as was read while it ran, is to
-        leave the queue in a moment."""
-        return not halted and any(
-            since + EMPTY_S > self.run.now for since in self.members.empty.values()
+        leave the queue in a moment; or the schedd has failed to remove one."""
+        return not halted and (
+            bool(self.jobs.removals)
+            or any(since + EMPTY_S > self.run.now for since in self.members.empty.values())
         )
 
     def _look_at_running(self) -> None:

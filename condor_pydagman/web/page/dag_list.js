@@ -2,8 +2,8 @@
 
 import { dags } from "./api.js";
 import { bar } from "./bar.js";
-import { el, name, shown } from "./dom.js";
-import { countsOf } from "./states.js";
+import { el, name } from "./dom.js";
+import { chip, countsOf, showStanding, STATES, word } from "./states.js";
 import { clock, duration, number, percent } from "./words.js";
 
 const POLL_MS = 5000;
@@ -70,17 +70,20 @@ function show(found, cards, list) {
 function makeCard(dag) {
   const progress = bar();
   const state = el("span", { class: "dag-state" });
+  const shares = el("p", { class: "soft card-words" });
   const words = el("p", { class: "soft card-words" });
   const element = el("li", {},
     el("a", { class: "card", href: `#/${encodeURIComponent(dag.id)}` },
       el("div", { class: "card-head" }, name(dag.file, { class: "name card-name" }), state),
-      name(dag.directory, { class: "name soft directory" }), progress.element, words));
+      name(dag.directory, { class: "name soft directory" }), progress.element, shares, words));
   return {
     element,
     show(now) {
-      state.textContent = shown(now.state);
-      state.dataset.state = now.state;
-      progress.show(countsOf(now), now.total);
+      const counts = countsOf(now);
+      showStanding(state, now.state, counts);
+      progress.show(counts, now.total);
+      shares.replaceChildren(...STATES.filter((one) => counts[one]).map((one) => el("span", { class: "card-share" },
+        chip(one), ` ${number(counts[one])} ${word(one)}`)));
       words.textContent = describe(now);
     },
   };
@@ -88,8 +91,6 @@ function makeCard(dag) {
 
 function describe(dag) {
   const parts = [`${number(dag.done)} of ${number(dag.total)} nodes done, ${percent(dag.done, dag.total)}`];
-  const failed = dag.counts?.failed ?? 0;
-  if (failed) parts.push(`${number(failed)} failed`);
   if (dag.cluster) parts.push(`job ${dag.cluster}`);
   if (dag.started) parts.push(`started ${clock(dag.started)}`);
   const left = dag.ends_about ? dag.ends_about - Date.now() / 1000 : 0;

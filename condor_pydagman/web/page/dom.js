@@ -56,6 +56,23 @@ export function button(content, onclick, more = {}) {
   return el("button", { type: "button", onclick, ...more }, content);
 }
 
+/** A command with a button that copies it; `show(text)` gives another one, '' none. */
+export function copyable(text = "") {
+  const code = el("code");
+  const copy = button("Copy", async () => {
+    getSelection().selectAllChildren(code); // for the keyboard, where the browser refuses
+    await navigator.clipboard?.writeText(code.textContent).then(() => setText(copy, "Copied"), () => {});
+  }, { class: "chip-button", title: "Copy the command" });
+  const element = el("span", { class: "command" }, code, " ", copy);
+  const show = (now) => {
+    if (code.textContent !== now) setText(copy, "Copy");
+    setText(code, now);
+    element.hidden = !now;
+  };
+  show(text);
+  return { element, show };
+}
+
 /** The same as `el` for SVG. */
 export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);

@@ -3,12 +3,11 @@
 
 import { bar, legend } from "./bar.js";
 import { DAG_COMMANDS, NODE_COMMANDS, nodesInState, perform, run } from "./commands.js";
-import { button, el, freshId, name, setText, shown } from "./dom.js";
+import { button, copyable, el, freshId, name, setText, shown } from "./dom.js";
 import { failure } from "./notices.js";
-import { countsOf, doneOf } from "./states.js";
+import { countsOf, doneOf, isOver, showStanding } from "./states.js";
 import { amount, clock, duration, number, percent, rate } from "./words.js";
 
-const ENDED = ["succeeded", "failed", "removed", "interrupted"];
 const MAX_NAMED = 5; // nodes that a notice names at most: of more, the server tells these only
 const SAID_ALREADY = ["throttle.full", "limit.full", "enough.reached"]; // by the sentence
 const LIMIT = { command: "limits", min: 0 };
@@ -61,19 +60,20 @@ export class Head {
     const buttons = el("div", { class: "buttons", role: "group", "aria-label": "Commands for the DAG" },
       Object.values(this.buttons));
     this.whyNot = el("p", { class: "soft why-not" });
+    this.again = copyable();
     this.element = el("section", { class: "head", "aria-label": "Overview" },
       el("div", { class: "head-line" },
         el("div", { class: "head-name" }, el("div", { class: "title-line" }, this.title, this.state), this.place), buttons),
       this.note,
       el("dl", { class: "numbers" }, Object.values(this.figures).map((one) => one.element)),
       this.bar.element, this.legend.element, this.hurdles.element, this.sharedLimits.element, this.dials.element,
-      this.whyNot);
+      this.whyNot, this.again.element);
   }
 
   show(overview) {
     const counts = countsOf(overview);
     const total = overview.counts?.total ?? 0;
-    this.showName(overview);
+    this.showName(overview, counts);
     this.showFigures(overview, counts, total);
     this.bar.show(counts, total);
     this.legend.show(counts);
@@ -82,15 +82,14 @@ export class Head {
     this.showControls(overview);
   }
 
-  showName(overview) {
+  showName(overview, counts) {
     const file = overview.dag.split("/").pop();
     if (this.shownFile !== overview.dag) {
       this.title.replaceChildren(name(file));
       this.shownFile = overview.dag;
     }
     const code = typeof overview.exit_code === "number" ? `, exit code ${overview.exit_code}` : "";
-    setText(this.state, `${shown(overview.state)}${code}`);
-    this.state.dataset.state = overview.state;
+    showStanding(this.state, overview.state, counts, code);
     const parts = [];
     if (overview.dag.includes("/")) parts.push(shown(overview.dag.slice(0, -file.length - 1)) || "/");
     if (overview.cluster) parts.push(`job ${overview.cluster}`);
@@ -105,7 +104,7 @@ export class Head {
   }
 
   showFigures(overview, counts, total) {
-    const ended = Boolean(overview.ended) || ENDED.includes(overview.state);
+    const ended = Boolean(overview.ended) || isOver(overview.state);
     const { share, nodes, failed, running, bundles, rate: pace, left, at, took } = this.figures;
     const done = doneOf(counts);
     share.show(total ? percent(done, total) : "");
@@ -126,10 +125,11 @@ export class Head {
     for (const one of Object.values(this.buttons)) one.disabled = !controls.can;
     this.buttons.halt.hidden = Boolean(controls.halted);
     this.buttons.resume.hidden = !controls.halted;
-    const over = overview.ended || ENDED.includes(overview.state);
+    const over = overview.ended || isOver(overview.state);
     this.dials.element.hidden = over || (!controls.can && !controls.limits);
     this.dials.show(controls);
-    const again = overview.state === "succeeded" ? "" : " To continue it, submit it again.";
+    const again = !overview.again || overview.state === "succeeded" ? "" : " To continue it, submit it again:";
+    this.again.show(over && again ? shown(overview.again) : "");
     const why = over ? `The DAG has ended.${again}` : shown(controls.why_not);
     setText(this.whyNot, controls.can && !over ? "" : why);
     this.whyNot.hidden = !this.whyNot.textContent;
@@ -160,17 +160,17 @@ function hurdle(live, notice) {
   const sentence = el("span", { class: "hurdle-sentence" });
   const why = el("span", { class: "soft" });
   const act = notice.button ? steer(live, notice) : null;
-  const command = notice.command ? el("code", {}, shown(notice.command)) : null;
+  const command = copyable(shown(notice.command));
   return {
     element: el("li", { class: `hurdle w-${notice.weight}` }, sentence, why,
-      act || command ? el("span", { class: "hurdle-act" }, act, command) : null),
+      act || notice.command ? el("span", { class: "hurdle-act" }, act, command.element) : null),
     show(now, overview) {
       setText(sentence, shown(now.sentence));
       setText(why, because(now, overview.now));
       why.hidden = !why.textContent;
       if (!act) return;
       act.hidden = !overview.controls?.can;
-      if (command) command.hidden = !act.hidden;
+      command.show(act.hidden ? shown(notice.command) : "");
     },
   };
 }

@@ -2,12 +2,13 @@
 // meet.
 
 import { shown, svg } from "./dom.js";
-import { countedAs, known, signPath, stateClass, STATES, word } from "./states.js";
+import { countedAs, known, signPath, stateClass, STATES, word, worstOf } from "./states.js";
 import { amount, number } from "./words.js";
 
 const CHIP = 18;
 const TEXT_SIZE = 12;
 const DOT = 14; // a box that is smaller has no room for words
+const LEAST = 3; // of the share of a state in a stack, so that one node among thousands is seen
 const SHEET = 4; // how far the sheets of a stack stick out
 
 /** `40 nodes: 30 done, 10 running`. */
@@ -114,11 +115,15 @@ export class PictureBox {
     const key = JSON.stringify(states);
     if (key === this.key) return;
     this.key = key;
-    const single = singleState(states);
-    this.paint(single ? stateClass(single) : "s-mixed");
+    const look = singleState(states) ?? worstOf(states);
+    this.paint(look ? stateClass(look) : "s-mixed");
     const total = Object.values(states).reduce((sum, count) => sum + count, 0) || 1;
+    const spare = this.wide - LEAST * STATES.filter((state) => states[state]).length;
     let x = 0;
-    for (const state of STATES) this.setPart(state, x, (x += (this.wide * (states[state] ?? 0)) / total));
+    for (const state of STATES) {
+      const count = states[state] ?? 0;
+      this.setPart(state, x, (x += count && LEAST + (spare * count) / total));
+    }
     this.told = sharesInWords(states, this.box.count ?? total);
     this.words.textContent = this.shortWords(states);
     this.tell();

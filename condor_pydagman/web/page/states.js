@@ -2,7 +2,8 @@
 // put it into the first answer; colours are in states.css, which it makes from the same. Each state has a sign besides, so
 // that it can be told without colours.
 
-import { shown, svg } from "./dom.js";
+import { setText, shown, svg } from "./dom.js";
+import { number } from "./words.js";
 
 const META = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=states]"));
 const TABLE = JSON.parse(META.content);
@@ -28,6 +29,28 @@ export function stateClass(state) {
 /** The state as the page knows it. */
 export function known(state) {
   return TABLE[state] ? state : "waiting";
+}
+
+/** The state whose colour a box of nodes in several states has: that of the worst, if a person has to look at one. */
+export function worstOf(counts) {
+  const bad = STATES.filter((state) => counts[state] && TABLE[state].worst !== null);
+  return bad.sort((one, other) => TABLE[one].worst - TABLE[other].worst)[0] ?? null;
+}
+
+const OVER = ["succeeded", "failed", "removed", "interrupted"]; // states of a DAG
+
+/** Whether a DAG in this state runs no more. */
+export function isOver(state) {
+  return OVER.includes(state);
+}
+
+/** Fill `element` with how a DAG stands, what its state does not say first: `1 failed, 2 held · running`. */
+export function showStanding(element, state, counts, more = "") {
+  const bad = isOver(state) ? [] : ["failed", "held"].filter((one) => counts[one]);
+  const words = bad.map((one) => `${number(counts[one])} ${word(one)}`).join(", ");
+  setText(element, `${words}${words && " · "}${shown(state)}${more}`);
+  element.dataset.state = state;
+  element.classList.toggle("troubled", bad.length > 0);
 }
 
 /** Whether a state is among some, or is counted as one of them: a node that was skipped counts as done. */

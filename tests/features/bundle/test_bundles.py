@@ -414,6 +414,37 @@ def test_a_removal_that_failed_is_tried_again() -> None:
     assert not harness.asked(do.RemoveJobs)
 
 
+@pytest.mark.parametrize("is_home", [False, True])
+@pytest.mark.parametrize("kind", [EventKind.JOB_HELD, EventKind.EXECUTE])
+def test_a_job_that_is_back_behind_its_end_is_removed(kind: EventKind, is_home: bool) -> None:
+    harness = running()
+    harness.ends(7)
+    if is_home:
+        harness.home(well("ABC"))
+    harness.tell(make.of_job(kind, 7))
+    assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [7]
+    other = harness.killed({1: 7} if not is_home else {})
+    assert [one.cluster for one in other.ever(do.RemoveJobs)] == [7]
+    harness.tell(inputs.RemoveFailed(7, -1, "its disk is full"))
+    harness.wait(AGAIN_S)
+    assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [7]
+
+
+def test_the_dag_waits_for_the_removal_of_a_job_that_is_back() -> None:
+    harness = running()
+    harness.ends(7)
+    (asked,) = harness.asked(Collect)
+    harness.tell(held(7, FOR_MEMORY))
+    harness.tell(inputs.RemoveFailed(7, -1, "its disk is full"))
+    harness.happens(*harness.told(asked, well()))
+    assert states(harness, ALL, State.DONE)
+    assert not harness.ever(do.Exit)
+    harness.wait(AGAIN_S)
+    assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [7]
+    harness.settle()
+    assert harness.ever(do.Exit)
+
+
 def test_a_bundle_that_a_person_holds_is_left_alone() -> None:
     harness = running()
     harness.tell(held(7, BY_A_PERSON))

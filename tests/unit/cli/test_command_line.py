@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import dag_checker, pydagman, submit_dag, version_report
+from condor_pydagman.cli import dag_checker, pydagman, steer, submit_dag, version_report
 from condor_pydagman.cli.pydagman import _commands, _parser, parse
 from condor_pydagman.dagman_job.options import nearest
 from condor_pydagman.engine import FORM
@@ -93,6 +93,14 @@ def test_errors_suggest_the_nearest_word(
     line: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert says in refused(capsys, *line.split())
+
+
+def test_actions_of_a_feature_that_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(steer, "_COMMANDS", {})
+    said = refused(capsys, "steer", "rerun", "x.dag")
+    assert "there is no action rerun; this installation has none\n" in said
 
 
 @pytest.mark.parametrize("line", ["", "pool"])

@@ -51,6 +51,9 @@ class Taking:
         self.given = dict(description.items())
         return SimpleNamespace(cluster=lambda: 7, num_procs=lambda: 1)
 
+    def spool(self, result: Any) -> None:
+        """The files have come."""
+
 
 def test_a_value_of_several_lines_reaches_the_schedd() -> None:
     """The bindings write a description as one line for each key, and read that again."""
@@ -61,6 +64,24 @@ def test_a_value_of_several_lines_reaches_the_schedd() -> None:
     (key,) = (key for key in schedd.given if key.startswith("MY.Note"))
     assert key.startswith("MY.Note @=")
     assert '"one\ntwo"' in key
+
+
+@pytest.mark.parametrize(
+    ("line", "file", "is_told"),
+    [
+        ("", "x.dag", True),
+        ("transfer_input_files = a.sub, ./x.dag", "x.dag", False),
+        ("transfer_input_files = a.sub", "x.dag", True),
+        ("", "/shared/x.dag", False),
+    ],
+)
+def test_a_dag_file_that_does_not_come_along(line: str, file: str, is_told: bool) -> None:
+    text = f"executable = a\n{line}\nqueue\n"
+    prepared = submit_to_schedd.PreparedSubmit(htcondor2.Submit(text), text, Taking(), spool=True)
+    job = submit_to_schedd.submit(prepared, DagPaths(file), htcondor2)
+    assert [warning[:37] for warning in job.warnings] == (
+        ["WARNING: the schedd has no copy of x."] if is_told else []
+    )
 
 
 class Bindings:

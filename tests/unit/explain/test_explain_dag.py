@@ -92,6 +92,12 @@ def test_sub_dags_are_explained_inside() -> None:
     assert causes(facts) == ["job.running"]
 
 
+def test_a_running_node_of_which_no_job_is_known() -> None:
+    states = {"P2": (NodeStatus.SUBMITTED, [attempt(running=1, started=NOW, cluster=0)])}
+    found = explain_dag(facts_of("JOB P2 a.sub\n", states))
+    assert [one.text for one in found.findings[0].evidence] == ["P2 on slot1@one"]
+
+
 def test_what_is_not_known_is_said() -> None:
     explanation = explain_dag(facts_of(TEXT, {}, unknown=("The schedd does not answer.",)))
     assert explanation.findings[-1].sentence == "The schedd does not answer."

@@ -54,7 +54,8 @@ DAG = JOBS + "SPLICE S s.dag\nSWEEP w_{e} x OVER e IN 1 2\nSCATTER A l run-{1}-{
     [
         ("RETRY S 3", "S is a splice, which can be named as parent and child only: for its nodes"),
         ("EXTEND w_{e} m", "w_{e} is a sweep, and this names one node, such as w_1"),
-        ("EXTEND all_nodes m", "ALL_NODES is no name of a node: name nodes, or where"),
+        ("EXTEND all_nodes m", "this can't be said of ALL_NODES: name a node"),
+        ("BUNDLE b NODES ALL_NODES", "this can't be said of ALL_NODES: name a node; a line"),
         ("RETRY A,B 3", "blanks stand between names, not commas"),
         ("PARENT A,B CHILD w_1", "blanks stand between names, not commas"),
         ("RETRY run-x-0 3", "it is to be added by the SCATTER of node A, while the DAG runs"),

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from condor_pydagman.picture.layout import Positions, Spot, place
-from condor_pydagman.picture.row_layout import place_in_rows
+from condor_pydagman.picture.row_layout import place_in_rows, place_legibly
 from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
 from condor_pydagman.vocabulary import NodeKind
 from tests.unit.picture import dot
@@ -160,6 +160,19 @@ def test_a_wide_layer_has_several_rows_and_nothing_overlaps() -> None:
         assert 0 <= spot.x <= found.width - 90 + 0.01
         assert 0 <= spot.y <= found.height - 30 + 0.01
         assert not any(overlap(spot, other) for other in found.spots[number + 1 :])
+
+
+def test_a_long_strip_is_broken_into_rows_with_the_final_node_last() -> None:
+    pairs = [(0, n) for n in range(1, 25)] + [(n, n + 24) for n in range(1, 25)]
+    boxes = [Box(Fold.NODE, str(number)) for number in range(50)]
+    boxes[-1].kind = NodeKind.FINAL
+    sketch, sizes = Sketch(boxes, [Line(*ends) for ends in pairs]), [(120.0, 28.0)] * 50
+    assert place(sketch, sizes, dot()).width > 3200
+    found = place_legibly(sketch, sizes, dot())
+    assert found.width < 1700
+    assert found.spots[-1].y > max(spot.y for spot in found.spots[:-1])
+    few = Sketch(boxes[:4], [Line(*ends) for ends in DIAMOND])
+    assert place_legibly(few, sizes[:4], dot()) == place(few, sizes[:4], dot())
 
 
 def test_nothing_and_a_cycle() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.picture.shapes import body, describe, face, sheets, short_label
 from condor_pydagman.picture.sketch import Box, Fold
@@ -17,6 +19,19 @@ def folded(label: str, fold: Fold = Fold.ALIKE, **counts: int) -> Box:
 
 def test_failed_nodes_are_named_first() -> None:
     assert describe(folded("a … b", DONE=5000, FAILED=2)) == "5,002 nodes · 2 failed · 5,000 done"
+
+
+@pytest.mark.parametrize(
+    ("counts", "colour"),
+    [
+        ({"DONE": 999, "FAILED": 1, "HELD": 1}, Shown.FAILED),
+        ({"DONE": 999, "HELD": 1, "FUTILE": 1}, Shown.HELD),
+        ({"DONE": 2, "RUNNING": 1}, None),
+        ({"DONE": 3}, Shown.DONE),
+    ],
+)
+def test_a_box_has_the_colour_of_its_worst_node(counts: dict[str, int], colour: Shown) -> None:
+    assert folded("a … b", **counts).colour() == colour
 
 
 def test_one_state_is_said_once() -> None:

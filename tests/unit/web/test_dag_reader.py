@@ -57,6 +57,15 @@ def seen_dag(work_directory: Path) -> Seen:
     return Seen(logs)
 
 
+def test_a_dag_that_has_ended_is_told_how_to_go_on(seen_dag: Seen, work_directory: Path) -> None:
+    assert "again" not in seen_dag.reader.look().overview
+    (work_directory / "t.dag.rescue001").write_text("DONE A\n")
+    (work_directory / "t.dag.condor.sub").write_text("")
+    seen_dag.logs.end(1)
+    command = seen_dag.reader.look().overview["again"]
+    assert command == f"cd {work_directory} && condor_submit_dag t.dag"
+
+
 def enough(seen_dag: Seen, number: int, text: str) -> None:
     """DAGMan writes that an ENOUGH is reached."""
     seen_dag.logs.record("ENOUGH", number, text=text)

@@ -91,6 +91,7 @@ OF_DAG: dict[str, list[tuple[Callable[[Any, Any], Any], str]]] = {
     "FEEDER": [(lambda f, a: f.feeder(9, "./more"), "FEEDER BELOW 9 PROGRAM ./more")],
     "BUNDLE": [
         (lambda f, a: f.bundle("b", chains=True), "BUNDLE b CHAINS ALL_NODES"),
+        (lambda f, a: f.bundle("b", nodes="ALL_NODES"), "BUNDLE b ALL_NODES"),
         (lambda f, a: f.bundle("b", size=3, nodes=[a, "B"]), "BUNDLE b SIZE 3 NODES A B"),
     ],
     "CONFIG": [(lambda f, a: f.config("c"), "CONFIG c")],
@@ -138,6 +139,7 @@ def test_what_is_said_of_several_nodes_is_said_of_each() -> None:
         (lambda f, a: f.notify("no.such", program="x"), "no.such"),
         (lambda f, a: f.all_nodes.save_point_file(), "ALL_NODES cannot be used"),
         (lambda f, a: a.vars({"queue": 1}), "Illegal variable name"),
+        (lambda f, a: a.category('a"b'), r":\d+: CATEGORY: a quote of 'a\"b' is not closed$"),
     ],
 )
 def test_what_no_line_says(call: Callable[[Any, Any], Any], message: str) -> None:
