@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import signal
 import stat
 import sys
@@ -19,12 +20,12 @@ from typing import Any
 
 import htcondor2
 
-from condor_pydagman.adapters.circular_macros import limit_cpu
 from condor_pydagman.adapters.descriptions import in_bindings
 from condor_pydagman.adapters.files import is_own
 from condor_pydagman.adapters.macros import OWN_MACRO, expanded
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.printable import escaped_lines
+from condor_pydagman.timers import READING_CPU_S
 
 _OTHER_FILES = ("LOCAL_CONFIG_FILE", "LOCAL_CONFIG_DIR", "USER_CONFIG_FILE")
 _NO_OTHER_FILES = "".join(f"{name} =\n" for name in _OTHER_FILES)
@@ -126,7 +127,8 @@ def _run_child(path: str, found: int, said: int) -> int:
         try:
             os.dup2(said, 1)
             os.dup2(said, 2)
-            limit_cpu()
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_CPU, (READING_CPU_S, READING_CPU_S + 1))
             text = json.dumps(_difference(path)).encode("utf-8", "surrogateescape")
             with open(found, "wb", closefd=False) as file:
                 file.write(text)

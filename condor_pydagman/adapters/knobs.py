@@ -15,7 +15,7 @@ import htcondor2
 
 from condor_pydagman import config
 from condor_pydagman.adapters.files import read_text
-from condor_pydagman.adapters.macros import ASSIGNMENT, expanded
+from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.config import Knob
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
@@ -36,6 +36,7 @@ _ROOTS = ("~/.condor/condor_config", "/etc/condor/condor_config", "/usr/local/et
 
 MAX_INCLUDE_DEPTH = 8  # of included files
 _INCLUDE = re.compile(r"\s*include\s*(?:ifexist\s*)?:\s*([^\s|]+)\s*$", re.IGNORECASE)
+_ASSIGNMENT = re.compile(r"\s*([\w.]+)\s*(?:=|:|@=)")
 
 
 class KnobSource(NamedTuple):
@@ -107,21 +108,13 @@ class KnobSources:
             line = self._line_in(self._config_file, name)
             if line:
                 return KnobSource(CONFIG_FILE, f"{self._config_file}, line {line}")
-        for file in reversed(self._all_files()):
+        if self._read is None:
+            self._read = [each for file in self._files() for each in self.with_included(file)]
+        for file in reversed(self._read):
             line = self._line_in(file, name)
             if line:
                 return KnobSource(CONFIGURATION, f"{file}, line {line}")
         return None
-
-    def lines(self) -> Iterator[str]:
-        """All lines of the pool's configuration."""
-        for file in self._all_files():
-            yield from _lines(file)
-
-    def _all_files(self) -> list[str]:
-        if self._read is None:
-            self._read = [each for file in self._files() for each in self.with_included(file)]
-        return self._read
 
     def _line_in(self, path: str, name: str) -> int:
         """Number of the last line that sets the knob of this name; 0 if there is none."""
@@ -168,7 +161,7 @@ def _included(path: str) -> list[str]:
 
 def _assignments(path: str) -> dict[str, int]:
     """Numbers of the last lines that set something, by its name in capitals."""
-    found = ((ASSIGNMENT.match(line), n) for n, line in enumerate(_lines(path), 1))
+    found = ((_ASSIGNMENT.match(line), n) for n, line in enumerate(_lines(path), 1))
     return {match[1].upper(): n for match, n in found if match}
 
 
@@ -193,15 +186,11 @@ def load(config_file: str = "", program: str = "") -> config.Config:
     """Read all knobs, or those of one program; `config_file` is the DAG's CONFIG file, '' for none.
 
     Raises:
-        ConfigError: the CONFIG file or the configuration can't be read, or a value is wrong.
+        ConfigError: the CONFIG file can't be read, or a value is wrong.
     """
     if config_file:
         apply_config_file(config_file)
     where = knob_sources()
-    if not program:  # the others are of transfers, and these are to be quick
-        from condor_pydagman.adapters.circular_macros import refuse_circles
-
-        refuse_circles(where.lines())
     return config.read(evaluated, where.name, where.is_set, program)
 
 

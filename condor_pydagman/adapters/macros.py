@@ -6,13 +6,11 @@ configuration whose value is a reference to the other one.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import htcondor2
 
 OWN_MACRO = "PYDAGMAN_EXPANDED"  # in this process only
-ASSIGNMENT = re.compile(r"\s*([\w.]+)\s*(?:=|:|@=)")
 
 
 def expanded(name: str) -> Any:

@@ -110,13 +110,11 @@ def in_force(chosen: Sequence[Knob], config_file: str = "") -> list[Row]:
     """The knobs as a DAGMan with this CONFIG file ('' for none) finds them.
 
     Raises:
-        ConfigError: the CONFIG file or the configuration can't be read.
+        ConfigError: the CONFIG file can't be read.
     """
     from condor_pydagman.adapters import knobs as adapter
-    from condor_pydagman.adapters.circular_macros import refuse_circles
 
     adapter.set_subsystem("DAGMAN")
-    refuse_circles(adapter.knob_sources().lines())
     free = read_one(_named("DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING"), adapter.evaluated)[0]
     before = {knob.name: _row(knob) for knob in chosen}
     if not config_file:

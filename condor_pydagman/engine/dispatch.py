@@ -34,7 +34,12 @@ def dispatch(run: RunState) -> None:
         return
     if run.end.wanted is not None and run_end.end_if_wanted(run):
         return
-    if run.query.is_due(run.now, run.log.last_event_at):
+    query_at = run.query.at
+    if (
+        query_at is not None
+        and query_at <= run.now
+        and run.query.is_due(run.now, run.log.last_event_at)
+    ):
         reconcile.ask(run)
     if run.phase is Phase.RECONCILING:
         return

@@ -229,8 +229,9 @@ class QueueQuery:
             self.at, self.by = now + min(self.silent_s, every), now + every
 
     def is_due(self, now: float, last_event_at: float) -> bool:
-        """Whether to ask now; puts a look off while the log shows that jobs end."""
-        if self.at is None or self.at > now or self.running:
+        """Whether to ask at last, as the time has come; if the log shows that jobs end, a look is
+        put off."""
+        if self.at is None or self.running:
             return False
         self.at = max(self.at, min(last_event_at + self.silent_s, self.by))
         return self.at <= now
