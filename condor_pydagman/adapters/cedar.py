@@ -101,18 +101,6 @@ def key_pair() -> KeyPair:
     return _pair(ec.generate_private_key(ec.SECP256R1()))
 
 
-def key_pair_of(private: int) -> KeyPair:
-    """The key pair with this private scalar.
-
-    Raises:
-        CryptoError: the library can't be loaded.
-    """
-    load()
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    return _pair(ec.derive_private_key(private, ec.SECP256R1()))
-
-
 def _pair(private: ec.EllipticCurvePrivateKey) -> KeyPair:
     # The library's own function for this (`public_bytes`) imports two dozen more modules.
     point = private.public_key().public_numbers()

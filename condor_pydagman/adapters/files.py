@@ -206,12 +206,17 @@ def refuse_planted_directory(path: str) -> None:
     """
     fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        _refuse_foreign(fd, path)
+        refuse_foreign(fd, path)
     finally:
         os.close(fd)
 
 
-def _refuse_foreign(fd: int, path: str) -> None:
+def refuse_foreign(fd: int, path: str) -> None:
+    """The same for an open one.
+
+    Raises:
+        OSError: with a reason that tells what to do.
+    """
     if _is_writable_by_all(path) and _is_foreign(fd):
         raise _refusal(f"belongs to user {os.fstat(fd).st_uid}")
 
@@ -235,8 +240,6 @@ MAX_LINE_BYTES = 1 << 27  # bytes; longer ones come in pieces, and are refused
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC  # which follows no link
 _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # waits for no FIFO
-MAX_DEPTH = 300  # of directories that are deleted with one; each takes a descriptor
 
 
 def read_text(path: str, *, own: bool = False) -> str:
@@ -263,26 +266,12 @@ def open_ordinary(path: str) -> BinaryIO:
     return _ordinary(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
 
 
-def open_known(path: str, reader: tuple[int, int]) -> BinaryIO:
-    """As `open_ordinary`, on behalf of another user: names in a file that we alone can read would
-    tell him what is in it, if they are those of his files, and we open them.
-
-    Args:
-        reader: user and group, who can read the file by the modes of it and its directories.
+def refuse_secret(fd: int, path: str, reader: tuple[int, int]) -> None:
+    """Refuse an open file that user `reader` can't read by the modes of it and its directories.
 
     Raises:
-        PermissionError: that user can't read it.
+        PermissionError: that user can't.
     """
-    file = open_ordinary(path)
-    try:
-        _refuse_secret(file.fileno(), path, reader)
-    except BaseException:
-        file.close()
-        raise
-    return file
-
-
-def _refuse_secret(fd: int, path: str, reader: tuple[int, int]) -> None:
     found, above = os.fstat(fd), os.readlink(f"/proc/self/fd/{fd}")
     if reader[0] in (found.st_uid, os.geteuid()):
         return
@@ -366,7 +355,7 @@ class DagFiles:
             now = os.fstat(file.fileno())
             self._owner = self._owner or (now.st_uid, now.st_gid)
             if not self._trusted:
-                _refuse_secret(file.fileno(), path, self._owner)
+                refuse_secret(file.fileno(), path, self._owner)
             if self._known.setdefault(path, _identity(now)) != _identity(now):
                 raise FileError(f"{path} was changed while it was being read")
             first = file.read(BLOCK_BYTES)
@@ -515,61 +504,6 @@ def make_directory(path: str, mode: int = 0o755) -> None:
         refuse_planted_directory(path or ".")
     except OSError as error:
         raise FileError(f"can't make the directory {path}: {error.strerror}") from None
-
-
-def delete_directory(path: str) -> str:
-    """Delete a directory and what is in it, as far as that can be done.
-
-    Nothing is opened that is no directory, and no link is followed, also if another process puts
-    something else in the place of one meanwhile.
-
-    Returns:
-        why it is left: another user may have made it, or something else of that name; '' if it is
-        gone.
-    """
-    try:
-        fd = os.open(path, _DIRECTORY)
-        try:
-            _refuse_foreign(fd, path)
-            _delete_contents(fd, 0)
-        finally:
-            os.close(fd)
-        os.rmdir(path)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        return error.strerror or str(error)
-    return ""
-
-
-def _delete_contents(directory: int, depth: int) -> None:
-    """What can't be deleted keeps nothing else from being so; raises the first such OSError."""
-    if depth > MAX_DEPTH:
-        raise OSError(errno.ENAMETOOLONG, "its directories are too deep")
-    with os.scandir(directory) as entries:
-        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    problem: OSError | None = None
-    for name, is_directory in found:
-        try:
-            if is_directory:
-                _delete_below(directory, name, depth)
-            else:
-                os.unlink(name, dir_fd=directory)
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            problem = problem or error
-    if problem is not None:
-        raise problem
-
-
-def _delete_below(directory: int, name: str, depth: int) -> None:
-    fd = os.open(name, _DIRECTORY, dir_fd=directory)
-    try:
-        _delete_contents(fd, depth + 1)
-    finally:
-        os.close(fd)
-    os.rmdir(name, dir_fd=directory)
 
 
 def append_lines(path: str, lines: Iterable[str]) -> None:

@@ -13,8 +13,9 @@ import stat
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
+from typing import BinaryIO
 
-from condor_pydagman.adapters.files import open_known
+from condor_pydagman.adapters.files import open_ordinary, refuse_secret
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.submit_file import items_of, one_line, queue_arguments
@@ -54,6 +55,25 @@ def text_of_node(dag: Dag, node: int, owner: Owner) -> tuple[str, Owner]:
     name = dag.submits[node]
     text = dag.descriptions.get(name)
     return (text, owner) if text is not None else read_known(name, owner)
+
+
+def open_known(path: str, reader: tuple[int, int]) -> BinaryIO:
+    """As `open_ordinary`, on behalf of another user: names in a file that we alone can read would
+    tell him what is in it, if they are those of his files, and we open them.
+
+    Args:
+        reader: user and group, who can read the file by the modes of it and its directories.
+
+    Raises:
+        PermissionError: that user can't read it.
+    """
+    file = open_ordinary(path)
+    try:
+        refuse_secret(file.fileno(), path, reader)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def read_known(path: str, reader: Owner) -> tuple[str, Owner]:

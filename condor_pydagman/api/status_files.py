@@ -18,7 +18,8 @@ from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.node_status import OUTCOME, Ad, node_status_ads, node_status_text
+from condor_pydagman.records.node_status import node_status_text
+from condor_pydagman.records.node_status_ads import OUTCOME, Ad, node_status_ads
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 
 

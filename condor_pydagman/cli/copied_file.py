@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from condor_pydagman.adapters.files import open_known
+from condor_pydagman.adapters.followed_files import open_known
 from condor_pydagman.cli.say import say
 from condor_pydagman.errors import FileError
 from condor_pydagman.monitor.file_facts import shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from condor_pydagman.adapters.files import open_known
+from condor_pydagman.adapters.followed_files import open_known
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain.failed_nodes import Failure
 from condor_pydagman.explain.known_facts import Excerpt

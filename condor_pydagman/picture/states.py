@@ -14,7 +14,7 @@ from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.node_status import Ad, Value, node_status_ads
+from condor_pydagman.records.node_status_ads import Ad, Value, node_status_ads
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import result
 

@@ -19,7 +19,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import deleted_directories
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import OVERWRITE, Transfer
 from condor_pydagman.data_requests.settings import CACHE, Settings
@@ -116,7 +116,7 @@ class CacheEntry:
         try:
             if not keep:  # else the next worker could lock what is just being removed
                 with contextlib.suppress(Fault), self._cache.decision():
-                    files.delete_directory(self.directory)
+                    deleted_directories.delete_directory(self.directory)
         finally:
             os.close(self._lock)
 
@@ -175,7 +175,7 @@ class Cache:
         for entry in sorted(kept, key=lambda entry: entry.changed):
             is_old = time.time() - entry.changed > OLD_S
             if not entry.is_used and (is_old or used + wanted > self.bound):
-                files.delete_directory(os.path.join(self.path, entry.name))
+                deleted_directories.delete_directory(os.path.join(self.path, entry.name))
                 used -= entry.size
         return used
 

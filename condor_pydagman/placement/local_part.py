@@ -23,7 +23,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import deleted_directories
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
 from condor_pydagman.data_requests.urls import Url
@@ -255,7 +255,7 @@ def _remove(directory: str) -> None:
     """Remove a directory of ours with all in it, also what a program has made read-only."""
     if not os.path.lexists(directory):
         return
-    files.delete_directory(directory)
+    deleted_directories.delete_directory(directory)
     if os.path.lexists(directory):
         with contextlib.suppress(OSError):
             os.chmod(directory, 0o700)
@@ -264,7 +264,7 @@ def _remove(directory: str) -> None:
                 if not os.path.islink(path):
                     with contextlib.suppress(OSError):
                         os.chmod(path, 0o700)
-        files.delete_directory(directory)
+        deleted_directories.delete_directory(directory)
 
 
 def _rename(path: str, final: str, *, replaces: bool) -> None:

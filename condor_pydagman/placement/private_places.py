@@ -14,7 +14,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import deleted_directories
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _LOCK = "lock"
@@ -70,7 +70,7 @@ def scratch_directory(purpose: str) -> Iterator[str]:
     try:
         yield directory
     finally:
-        files.delete_directory(directory)
+        deleted_directories.delete_directory(directory)
         if lock is not None:
             os.close(lock)
 
@@ -98,5 +98,5 @@ def _remove_left(place: str) -> None:
         with contextlib.suppress(OSError):
             lock = locked(os.path.join(directory, _LOCK))
             if lock is not None:
-                files.delete_directory(directory)
+                deleted_directories.delete_directory(directory)
                 os.close(lock)

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import deleted_directories
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import advice, choice, configuration, processes, release_tree, trust
 from condor_pydagman.pool.privileges import Identity, identity
@@ -355,7 +355,7 @@ class Pool:
         with contextlib.suppress(OSError):
             sockets = Path((self.directory / "sockets").read_text(encoding="utf-8").strip())
             if sockets.parent == Path("/tmp") and sockets.name.startswith("pydag"):
-                files.delete_directory(str(sockets))
+                deleted_directories.delete_directory(str(sockets))
         addresses = [*self.directory.glob("log/.*_address"), *self.directory.glob("spool/.*_ad*")]
         for path in [self._pid_file, self.directory / "sockets", *addresses]:
             with contextlib.suppress(FileNotFoundError):

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from condor_pydagman.adapters.files import open_known, rescue_numbers
+from condor_pydagman.adapters.files import rescue_numbers
+from condor_pydagman.adapters.followed_files import open_known
 from condor_pydagman.errors import FileError
 from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.graph.model import Dag

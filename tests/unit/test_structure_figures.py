@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_875}
+LOADED = {"modules": 132, "lines": 31_797}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests.  Who adds to a folder at its budget takes as many lines out in the same commit;
@@ -71,8 +71,8 @@ LOADED = {"modules": 132, "lines": 31_875}
 SLACK = 50
 LINES = {
     "": 1678,
-    "adapters": 7686,
-    "api": 2388,
+    "adapters": 7694,
+    "api": 2389,
     "cli": 5254,
     "config": 1017,
     "daemon": 4266,
@@ -89,19 +89,19 @@ LINES = {
     "picture": 3002,
     "placement": 13829,
     "pool": 1738,
-    "records": 2981,
+    "records": 2987,
     "report": 2354,
     "transfer": 10,
-    "web": 2869,
+    "web": 2870,
     "workflow": 2552,
 }
-LINES_OF_TESTS = 140_499
+LINES_OF_TESTS = 140_517
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_177,
-    "cli/dagman.py": 34_174,
-    "cli/dag_checker.py": 19_088,
-    "cli/watch.py": 30_317,
+    "cli/submit_dag.py": 35_119,
+    "cli/dagman.py": 34_053,
+    "cli/dag_checker.py": 19_042,
+    "cli/watch.py": 30_271,
     "placement/data_node.py": 24_554,
 }
 # Words of the names of features, in the modules that every DAG uses.

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import deleted_directories
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.engine.actions import SubmitNode
@@ -116,7 +116,7 @@ class BundleHelper(Helper):
 
     def give_up(self) -> None:
         """Nobody reads the files of bundles any more."""
-        why = files.delete_directory(self._directory)
+        why = deleted_directories.delete_directory(self._directory)
         if why:
             self._run.out.say(f"Warning: {self._directory} is left as it is: {why}")
 

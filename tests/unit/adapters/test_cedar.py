@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.adapters import cedar
 from condor_pydagman.adapters.cedar import CedarError, Channel, MessageReader
+from tests.unit.adapters.cedar_keys import key_pair_of
 
 SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
 KEY = bytes(range(32))
@@ -238,7 +239,7 @@ def test_what_stock_sends() -> None:
     message.end()
     assert cedar.value(agreed, "Encryption") == "NO"  # but it does, with AES
     theirs = base64.b64decode(str(cedar.value(agreed, "ECDHPublicKey")))
-    ours = cedar.key_pair_of(int(sample["private"], 16))
+    ours = key_pair_of(int(sample["private"], 16))
     shared = cedar.shared_secret(ours.private, theirs)
     client.encrypt(cedar.hkdf(shared, b"htcondor", b"keygen"))
     message = client.message()

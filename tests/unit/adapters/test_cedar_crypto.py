@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.adapters import cedar
 from condor_pydagman.adapters.cedar import AesGcm, CryptoError
+from tests.unit.adapters.cedar_keys import key_pair_of
 
 # McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 13 to 18.
 KEY = bytes.fromhex("feffe9928665731c6d6a8f9467308308" * 2)
@@ -96,7 +97,7 @@ def test_key_exchange() -> None:
         "56FBF3CA366CC23E8157854C13C58D6AAC23F046ADA30F8353E74F33039872AB"
     )
     shared = "D6840F6B42F6EDAFD13116E0E12565202FEF8E9ECE7DCE03812464D04B9442DE"
-    ours = cedar.key_pair_of(private)
+    ours = key_pair_of(private)
     assert cedar.shared_secret(ours.private, theirs).hex().upper() == shared
 
 
@@ -122,7 +123,7 @@ NO_PUBLIC_KEYS = {
 @pytest.mark.parametrize("public", NO_PUBLIC_KEYS.values(), ids=NO_PUBLIC_KEYS)
 def test_no_public_key(public: bytes) -> None:
     with pytest.raises(CryptoError):
-        cedar.shared_secret(cedar.key_pair_of(5).private, public)
+        cedar.shared_secret(key_pair_of(5).private, public)
 
 
 def test_a_key_from_a_secret() -> None:
@@ -152,7 +153,7 @@ def test_the_first_client_loads_all_that_later_ones_need() -> None:
     code = (
         "import sys; from condor_pydagman.adapters import cedar as c; "
         "assert 'cryptography' not in sys.modules; c.load(); before = set(sys.modules); "
-        "one, other = c.key_pair(), c.key_pair_of(5); "
+        "one, other = c.key_pair(), c.key_pair(); "
         "key = c.hkdf(c.shared_secret(one.private, other.public), b'salt', b'info'); "
         "cipher = c.AesGcm(key); iv = bytes(16); "
         "assert cipher.decrypt(iv, cipher.encrypt(iv, b'x', b''), b'') == b'x'; "

@@ -21,6 +21,7 @@ from condor_pydagman.adapters.control_socket import (
     Conversation,
     Server,
 )
+from tests.unit.adapters.cedar_keys import key_pair_of
 
 SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
 VERSION = "$CondorVersion: 25.14.1 2026-09-24 BuildID: UW_Python_Wheel_Build $"
@@ -109,7 +110,7 @@ def test_recorded_clients(how: str, piece: int) -> None:
             port=int(sample["address"].split("?")[0].strip("<>").rpartition(":")[2]),
             new_directory=lambda: directories[0],
             is_proof=lambda path: path.startswith(directories[0]),
-            new_key=lambda: cedar.key_pair_of(private),
+            new_key=lambda: key_pair_of(private),
         )
     )
     request = None

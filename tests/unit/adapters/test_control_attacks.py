@@ -21,6 +21,7 @@ from condor_pydagman.adapters import cedar, control_socket
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel
 from condor_pydagman.adapters.control_socket import ControlSocket, Conversation, Server, Settings
 from condor_pydagman.daemon import clients
+from tests.unit.adapters.cedar_keys import key_pair_of
 from tests.waiting import LIMIT_S, until
 
 SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
@@ -49,7 +50,7 @@ def talk(how: str, **more: Any) -> Conversation:
         "port": int(sample["address"].split("?")[0].strip("<>").rpartition(":")[2]),
         "new_directory": lambda: directory,
         "is_proof": lambda path: path.startswith(directory),
-        "new_key": lambda: cedar.key_pair_of(private),
+        "new_key": lambda: key_pair_of(private),
     }
     return Conversation(Server(**{**known, **more}))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.files import MAX_DEPTH, delete_directory
+from condor_pydagman.adapters.deleted_directories import MAX_DEPTH, delete_directory
 
 
 def test_all_that_is_in_it_is_deleted(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from types import SimpleNamespace
 import pytest
 
 from condor_pydagman.adapters import followed_files
-from condor_pydagman.adapters.files import DagFiles, open_known
+from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.adapters.followed_files import (
     MAX_BYTES,
     Followed,
+    open_known,
     owner_of,
     read_known,
 )

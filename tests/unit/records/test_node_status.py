@@ -11,7 +11,8 @@ from condor_pydagman.engine.report import Deferrals, NodeReport, Report, Shown
 from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.records import node_status
-from condor_pydagman.records.node_status import OUTCOME, asctime, node_status_ads, node_status_text
+from condor_pydagman.records.node_status import asctime, node_status_text
+from condor_pydagman.records.node_status_ads import OUTCOME, node_status_ads
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 from tests.waiting import ending
 

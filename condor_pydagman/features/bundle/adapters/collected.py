@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, BinaryIO
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import deleted_directories, files
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.features.bundle.adapters.made import STREAMS
 from condor_pydagman.features.bundle.adapters.prepared import ERRORS, LIVE, OUT, RESULTS, TASKS
@@ -309,7 +309,7 @@ def forget(directory: str, number: int) -> None:
     """Delete what a bundle has left; nothing below a link that another user has put there."""
     with contextlib.suppress(OSError):
         files.refuse_planted_directory(directory)
-        files.delete_directory(os.path.join(directory, str(number)))
+        deleted_directories.delete_directory(os.path.join(directory, str(number)))
 
 
 def _objects(path: str, longest: int, most: int) -> Iterator[dict[str, Any]]:

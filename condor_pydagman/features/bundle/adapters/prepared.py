@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import deleted_directories, files
 from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
@@ -95,7 +95,7 @@ def prepare(order: PrepareOrder, looker: Looker) -> Job:
 
 def _make_directory(home: str) -> None:
     """An empty one; what an earlier run of the DAG has left there is of no use."""
-    why = files.delete_directory(home)
+    why = deleted_directories.delete_directory(home)
     if why:
         raise FileError(f"{home} is in the way: {why}")
     files.make_directory(home)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import files, followed_files
 from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.grown_sections import (
@@ -123,7 +123,7 @@ def read_whole(path: str, most: int, reader: tuple[int, int] | None = None) -> s
         FileError: it is no text, too large, or has changed while it was read.
         OSError: it can't be opened or read.
     """
-    with files.open_known(path, reader) if reader else files.open_ordinary(path) as file:
+    with followed_files.open_known(path, reader) if reader else files.open_ordinary(path) as file:
         before = os.fstat(file.fileno())
         data = file.read(most + 1)
         after = os.fstat(file.fileno())
