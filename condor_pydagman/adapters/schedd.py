@@ -148,6 +148,7 @@ _SCHEDD_LIMITS = {
     "-4": "MAX_JOBS_PER_SUBMISSION",
 }
 _NO_NEXT_PROC = re.compile(r"expected next ProcId to be \d+, but Schedd says (-\d+)")
+_NO_CLUSTER = re.compile(r"Failed to create new cluster.*\b(MAX_JOBS_\w+) exceeded", re.DOTALL)
 
 
 class ScheddAdapter:
@@ -492,9 +493,10 @@ def _issue_credentials(description: Any) -> None:
 def _submit_error(error: Exception, description: Any = None, dagman: int = 0) -> PoolError:
     """The PoolError for a failed submission; LostReply if the text is unknown."""
     reason = reason_of(error)
-    no_proc = _NO_NEXT_PROC.match(reason)
-    if no_proc and no_proc[1] in _SCHEDD_LIMITS:
-        return _over_limit(reason, _SCHEDD_LIMITS[no_proc[1]], description, dagman)
+    over = _NO_NEXT_PROC.match(reason) or _NO_CLUSTER.match(reason)
+    knob = _SCHEDD_LIMITS.get(over[1], over[1]) if over else ""
+    if knob in _SCHEDD_LIMITS.values():
+        return _over_limit(reason, knob, description, dagman)
     text = reason.lower()
     if any(phrase in text for phrase in _NOT_SENT):
         return PoolError(reason, transient=True)
@@ -507,12 +509,12 @@ def _submit_error(error: Exception, description: Any = None, dagman: int = 0) ->
 def _over_limit(reason: str, knob: str, description: Any, dagman: int) -> PoolError:
     """Other jobs may leave the queue, but a submission has as many jobs the next time, and job
     `dagman`, if there is one, stays."""
-    reason = f"{reason}: more jobs than the schedd's {knob} allows"
+    reason = f"more jobs than the schedd's {knob} allows: {reason}"
     if knob == "MAX_JOBS_PER_SUBMISSION":
         return PoolError(reason, transient=False)
     limit = lookup(knob) or ""
     if limit.isdigit() and descriptions.procs_of(description) + bool(dagman) > int(limit):
-        return PoolError(f"{reason} ({limit}), whatever else is in the queue", transient=False)
+        return PoolError(f"a node of {reason}; the limit is {limit}", transient=False)
     return QueueFull(reason)
 
 

@@ -15,7 +15,9 @@ from condor_pydagman.lint.preflight import NO_REFUSAL
 def lint_run(dag: Dag, options: DagmanOptions, config: Config, *, trusted: bool) -> Findings:
     """All that -lint finds in a DAG that would be run so, as DAGMan reads it."""
     how = build_options(options, config)
-    return lint(options.dag_files, checked_world(trusted=trusted), how, known=dag)
+    world = checked_world(trusted=trusted)
+    world.belongs_to(options.dag_files[0])
+    return lint(options.dag_files, world, how, known=dag)
 
 
 def before_run(dag: Dag, options: DagmanOptions, config: Config) -> str:

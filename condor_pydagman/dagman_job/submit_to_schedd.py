@@ -98,7 +98,7 @@ def _refuse_waiting(schedd: Any, paths: DagPaths, htcondor2: Any) -> None:
         cluster = ad["ClusterId"]
         state = f"is in the queue and will {'continue' if cluster == begun else 'start'} it."
         if ad.get("JobStatus") == _HELD:
-            state = f"is on hold. To continue where it stopped: `condor_release {cluster}` (5 min)."
+            state = f"is on hold. To continue where it stopped: `condor_release {cluster}`."
         raise PoolError(
             f"ERROR: Job {cluster}, which runs {paths.primary}, {state}\n"
             "       Nothing has been changed or submitted. To submit the DAG again, remove that\n"

@@ -50,8 +50,9 @@ def ask(run: RunState) -> None:
 
 def on_log_repaired(run: RunState, _: LogRepaired) -> None:
     """What kept DAGMan from writing may have kept others: ask when their next tries are over."""
+    soon = run.now + CONFIRM_LOST_S
     if run.phase is Phase.RUNNING and run.nodes.count_all(State.SUBMITTED):
-        run.query.plan(run.now + CONFIRM_LOST_S)
+        run.query.plan(soon if run.query.at is None else min(run.query.at, soon))
 
 
 def on_unknown(run: RunState, answer: QueueUnknown) -> None:

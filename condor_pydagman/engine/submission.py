@@ -88,6 +88,7 @@ def on_submit_failed(run: RunState, reply: SubmitFailed) -> None:
     if reply.full:
         _wait_for_room(run, node, reply.reason)
         return
+    run.submission.is_full = False  # it is another fault that keeps nodes back now
     run.jobstate(node, "SUBMIT_FAILURE")
     run.say(
         f"ERROR: submit attempt failed\nEvent: ULOG_SUBMIT_FAILURE for HTCondor Node"

@@ -41,7 +41,11 @@ from condor_pydagman.lint.value_rules import Get, first_of
 from condor_pydagman.vocabulary import NodeKind
 
 VALUE, FILE, NEEDED, UNCHECKED, NO_X = "DAG310", "DAG311", "DAG312", "DAG317", "DAG318"
-_INPUTS = ("transfer_input_files", "transferinputfiles", "transfer_input", "transferin")
+MAYBE = "DAG320"
+_INPUTS = ("transfer_input_files", "transferinputfiles")
+_SENT = tuple(f"{mark}shouldtransferfiles" for mark in ("", "+", "my."))
+_SENT_PROGRAM = tuple(f"{mark}transferexecutable" for mark in ("", "+", "my."))
+_IMAGES = ("container_image", "docker_image")
 _PROGRAM = ("executable", "cmd")
 _STANDARD = (("input", "in", "stdin"), ("output", "out", "stdout"), ("error", "err", "stderr"))
 _FALSE = ("false", "f", "no", "n", "0", "never")
@@ -247,15 +251,15 @@ class DescriptionRules:
         self._outputs(node, get, home)
 
     def _program(self, node: int, get: Get, inside: str) -> None:
-        universe, transfer = get("universe"), get("transfer_executable")
-        if universe is None or transfer is None or first_of(get, ("shell",)) != "":
+        universe = get("universe")
+        if universe is None or first_of(get, ("shell", *_IMAGES)) != "":
             return
-        program = first_of(get, _PROGRAM)
+        program, transfers = first_of(get, _PROGRAM), _transfers(get)
         universe = universe.strip().lower()
         if not program or "://" in program or universe in _NO_FILES:
             return
-        transfers = (get("should_transfer_files") or "").strip().lower()
-        is_sent = transfer.strip().lower() not in _FALSE and transfers not in _FALSE
+        is_sent = _word(get, ("transfer_executable", *_SENT_PROGRAM)) not in _FALSE
+        is_sent &= transfers not in _FALSE
         if is_sent:
             self._look_for(node, FILE, f"executable {program}", inside, program.strip('"'))
         gets_bit = is_sent and transfers in _TRUE and universe not in _AS_IT_IS
@@ -263,28 +267,32 @@ class DescriptionRules:
             self._note(node, NO_X, f"executable {program}{_within(inside)} has no x bit")
 
     def _inputs(self, node: int, get: Get, home: str) -> None:
-        if (get("should_transfer_files") or "").strip().lower() in _FALSE:
+        transfers = _transfers(get)
+        if transfers in _FALSE:
             return
         named = [("input", first_of(get, _STANDARD[0]) or "")]
         files = (first_of(get, _INPUTS) or "").strip('"')
         named += [("transfer_input_files", one.strip()) for one in files.split(",")]
+        code = FILE if transfers in _TRUE else MAYBE
         for key, file in named:
             if file and not any(sign in file for sign in ("://", "$", "*")):
-                self._look_for(node, FILE, f"{key} {file}", home, file.rstrip("/") or "/")
+                self._look_for(node, code, f"{key} {file}", home, file.rstrip("/") or "/")
 
     def _outputs(self, node: int, get: Get, home: str) -> None:
-        if any(get(key) != "" for key in _OTHER_FILES):
+        """HTCondor makes the directories of files that come back from the machine of the job."""
+        transfers = _transfers(get)
+        if transfers in _TRUE or any(get(key) != "" for key in _OTHER_FILES):
             return
-        is_sent = (get("should_transfer_files") or "").strip().lower() not in _FALSE
-        for names in (*_STANDARD[1:], ("log", "userlog")):
+        code = FILE if transfers in _FALSE else MAYBE
+        for names in _STANDARD[1:]:
             directory = os.path.dirname(first_of(get, names) or "")
             if not directory or "://" in directory or LATER in directory or "$" in directory:
                 continue
-            if not is_sent and os.path.isabs(directory) and names in _STANDARD:
+            if transfers in _FALSE and os.path.isabs(directory):
                 continue  # it may be one of the machine that runs the job
             if not self._world.is_directory(os.path.join(home, directory)):
                 what = f"the directory {directory} of its {names[0]} file does not exist"
-                self._note(node, FILE, what + _within(home))
+                self._note(node, code, what + _within(home))
 
     def _look_for(self, node: int, code: str, what: str, home: str, file: str) -> None:
         if self._kind(home, file) is FileKind.MISSING:
@@ -292,6 +300,16 @@ class DescriptionRules:
 
     def _kind(self, home: str, file: str) -> FileKind:
         return self._world.kind(os.path.join(home, file))
+
+
+def _transfers(get: Get) -> str:
+    return _word(get, ("should_transfer_files", *_SENT))
+
+
+def _word(get: Get, names: tuple[str, ...]) -> str:
+    """The value of a command that is one word; LATER if it is not known."""
+    value = first_of(get, names)
+    return LATER if value is None else value.strip().strip('"').lower()
 
 
 def _within(directory: str) -> str:

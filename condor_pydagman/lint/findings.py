@@ -244,6 +244,12 @@ CODES: dict[str, Code] = {
         "a file of DAGMan's own in a directory that does not exist at the start",
         "make the directory: until then DAGMan writes nothing there, and tells it in its log only",
     ),
+    "DAG320": Code(
+        _WARNING,
+        "a file or directory in a submit description that does not exist at the start: the job is"
+        " held if HTCondor transfers the file, or for an output file, if it transfers none",
+        "check its name; should_transfer_files says whether files are transferred",
+    ),
     "DAG401": Code(
         _WARNING,
         "a macro of VARS that no submit description uses",

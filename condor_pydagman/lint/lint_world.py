@@ -51,19 +51,21 @@ class DiskWorld:
 
     def read_text(self, path: str) -> str:
         """The text of a file; see `adapters.followed_files.read_known`."""
-        from condor_pydagman.adapters.followed_files import read_known
+        from condor_pydagman.adapters.followed_files import UNKNOWN, read_known
 
-        text, self._owners[path] = read_known(
-            path, self._owners.get("", (os.geteuid(), os.getegid()))
-        )
+        text, self._owners[path] = read_known(path, self._owners.get("", UNKNOWN))
         return text
 
     def read_blocks(self, path: str) -> Iterator[str]:
         """As `read_text`, in blocks; see `adapters.files.DagFiles`."""
-        with contextlib.suppress(OSError, ValueError):
-            found = os.stat(path)
-            self._owners.setdefault("", (found.st_uid, found.st_gid))
+        self.belongs_to(path)
         return self._blocks(path)
+
+    def belongs_to(self, dag_file: str) -> None:
+        """Files are read for the owner of this DAG file, unless there has been one."""
+        with contextlib.suppress(OSError, ValueError):
+            found = os.stat(dag_file)
+            self._owners.setdefault("", (found.st_uid, found.st_gid))
 
     def kind(self, path: str) -> FileKind:
         """The kind of file at `path`, links followed; determined once."""

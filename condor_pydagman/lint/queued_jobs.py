@@ -9,7 +9,7 @@ from itertools import zip_longest
 from condor_pydagman.language.submit_file import Items, SubmitText, items_of
 
 _COUNT_AND_NAMES = re.compile(r"\s*(\d*)\s*(.*)", re.DOTALL)
-_BETWEEN = re.compile(r"\s*,\s*|\s+")
+_BETWEEN = re.compile(r"\s*,[\s,]*|\s+")
 _ODD = re.compile('["$\x1f]')
 
 

@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_797}
+LOADED = {"modules": 132, "lines": 31_801}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests.  Who adds to a folder at its budget takes as many lines out in the same commit;
@@ -71,20 +71,20 @@ LOADED = {"modules": 132, "lines": 31_797}
 SLACK = 50
 LINES = {
     "": 1678,
-    "adapters": 7694,
+    "adapters": 7696,
     "api": 2389,
-    "cli": 5254,
+    "cli": 5256,
     "config": 1017,
     "daemon": 4266,
     "dagman_job": 2247,
     "data_requests": 1762,
-    "engine": 7875,
+    "engine": 7877,
     "explain": 2439,
     "features": 30259,
-    "follow": 4606,
+    "follow": 4611,
     "graph": 4315,
     "language": 3998,
-    "lint": 4491,
+    "lint": 4517,
     "monitor": 3162,
     "picture": 3002,
     "placement": 13829,
@@ -95,13 +95,13 @@ LINES = {
     "web": 2870,
     "workflow": 2552,
 }
-LINES_OF_TESTS = 140_517
+LINES_OF_TESTS = 140_549
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_119,
-    "cli/dagman.py": 34_053,
-    "cli/dag_checker.py": 19_042,
-    "cli/watch.py": 30_271,
+    "cli/submit_dag.py": 35_149,
+    "cli/dagman.py": 34_057,
+    "cli/dag_checker.py": 19_068,
+    "cli/watch.py": 30_278,
     "placement/data_node.py": 24_554,
 }
 # Words of the names of features, in the modules that every DAG uses.

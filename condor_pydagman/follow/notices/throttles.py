@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
@@ -9,6 +10,8 @@ from condor_pydagman.follow.notices.known import Known, Nodes, Throttled
 from condor_pydagman.follow.notices.name_lists import some_nodes
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, message, number_of
+
+_KNOB = re.compile(r"\bMAX_JOBS_[A-Z_]+")
 
 
 class Throttle(NamedTuple):
@@ -64,7 +67,9 @@ def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Noti
 
 
 def _full_queue(counted: Throttled, known: Known) -> Notice:
-    sentence = f"The schedd's queue is full; {_wait(counted.waiting)}"
+    knob = _KNOB.search(known.run.queue_full)
+    limit = f" ({knob[0]}; DAGMan's own job counts)" if knob else ""
+    sentence = f"The schedd's queue is full{limit}; {_wait(counted.waiting)}"
     notice = _notice(sentence, counted, Evidence(known.out, message(known.run.queue_full)))
     command = "condor_q -allusers -totals"
     advice = f"DAGMan tries again when jobs have left it. To see how many there are: {command}"

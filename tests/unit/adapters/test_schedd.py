@@ -105,8 +105,16 @@ def test_more_jobs_than_the_schedd_takes(number: int, knob: str, transient: bool
     error = schedd._submit_error(RuntimeError(text), description)
     assert error.transient == transient
     assert not isinstance(error, LostReply)
-    assert error.reason == f"{text}: more jobs than the schedd's {knob} allows"
+    assert error.reason == f"more jobs than the schedd's {knob} allows: {text}"
     assert isinstance(error, QueueFull) == transient
+
+
+def test_a_full_queue_that_takes_no_cluster() -> None:
+    """As 25.14.1 says it of MAX_JOBS_SUBMITTED."""
+    text = "Failed to create new cluster.SCHEDD:22:MAX_JOBS_SUBMITTED exceeded. Current=3, Limit=3"
+    error = schedd._submit_error(RuntimeError(text), htcondor2.Submit("executable = x\nqueue\n"))
+    assert isinstance(error, QueueFull)
+    assert error.reason == f"more jobs than the schedd's MAX_JOBS_SUBMITTED allows: {text}"
 
 
 def test_a_node_that_has_alone_more_jobs_than_the_queue_can_have(
@@ -118,7 +126,8 @@ def test_a_node_that_has_alone_more_jobs_than_the_queue_can_have(
         description = htcondor2.Submit(f"executable = x\nqueue {jobs}\n")
         error = schedd._submit_error(refused, description, dagman)
         assert isinstance(error, QueueFull) == error.transient == waits
-    assert "MAX_JOBS_PER_OWNER allows (3)" in error.reason
+    assert error.reason.startswith("a node of more jobs than the schedd's MAX_JOBS_PER_OWNER")
+    assert error.reason.endswith("; the limit is 3")
 
 
 OURS = "dag_node_name = A\ndagman_log = t.dag.nodes.log\nMy.DAGManJobId = 7\n"

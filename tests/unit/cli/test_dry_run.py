@@ -162,11 +162,26 @@ def test_what_lint_finds(dag_directory: Path, capsys: pytest.CaptureFixture[str]
     )
     assert "To see 1 warning: " in said(capsys, "t.dag")  # of /tmp
     (dag_directory / "a.sub").write_text(
-        "executable = /bin/true\noutput = o/$(JOB)\nfoo = 1\nqueue\n"
+        "executable = /bin/true\nshould_transfer_files = NO\noutput = o/$(JOB)\nfoo = 1\nqueue\n"
     )
     text = said(capsys, "--bundle", "t.dag", code=1)
     assert "a.sub of node A: the directory o of its output file does not exist\n" in text
     assert "To see 2 warnings: condor_dag_checker -lint -bundle t.dag\n" in text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+@pytest.mark.parametrize(
+    "dag", ["JOB A secret\n", "JOB A {\ninput = $(f)\nqueue f from secret\n}\n"]
+)
+def test_of_a_foreign_dag_no_file_is_read_that_its_owner_can_not(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str], dag: str
+) -> None:
+    (dag_directory / "secret").write_text("hunter2 = 1\n")
+    (dag_directory / "secret").chmod(0o600)
+    (dag_directory / "t.dag").write_text(dag)
+    os.chown(dag_directory / "t.dag", 12345, 12345)
+    pydagman.main(["dry-run", "t.dag"])
+    assert "hunter2" not in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize("line", ["include : touch ran |\nqueue", "queue x from touch ran |"])

@@ -326,7 +326,7 @@ def test_run_stops_at_the_errors_of_lint(
     told = str(error.value)
     assert "t.dag:1:5: error DAG311: a.sub of node A: executable gone does not exist\n" in told
     assert "the directory out of its output file does not exist\n" in told
-    assert "\n2 errors, 1 warning\n" in told
+    assert "\n1 error, 2 warnings\n" in told
     assert "-no_check_dag" in told
     assert sorted(os.listdir()) == before
     assert checked("t.dag") == 0

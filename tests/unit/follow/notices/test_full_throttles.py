@@ -45,7 +45,7 @@ def test_a_full_queue_of_the_schedd() -> None:
     facts = facts_of(FIVE, {"A": QUEUED})
     facts.run.queue_full = "more jobs than MAX_JOBS_PER_OWNER allows"
     (found,) = findings(facts)
-    assert found.sentence.startswith("The schedd's queue is full; 4 nodes (B, C, D and 1 more) are")
+    assert found.sentence.startswith("The schedd's queue is full (MAX_JOBS_PER_OWNER; DAGMan's own")
     assert "more jobs than MAX_JOBS_PER_OWNER allows" in texts(found)[0]
 
 
