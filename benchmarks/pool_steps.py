@@ -9,6 +9,7 @@ import re
 import time
 
 from benchmarks import dags, events
+from benchmarks.idle_steps import directories_of
 from benchmarks.place import Failed, Place, log_tail
 from benchmarks.sizes import Numbers, Sizes
 from benchmarks.subjects import (
@@ -98,12 +99,11 @@ def held_rate(
 
 def submit_dag(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Time of condor_submit_dag; the DAGMan job is held, so that nothing else goes on."""
-    directory = place.new_directory(f"submit-{subject}")
-    dags.chain(2).write(directory)
+    directories = directories_of(place, f"submit-{subject}", dags.chain(2), sizes.submits)
     argv = [place.program(subject, "condor_submit_dag"), "-f", "-append", "hold = true"]
     argv += ["-dagman", place.program(subject), dags.NAME]
     try:
-        told = place.run_each([(argv, directory)] * sizes.submits, subject)
+        told = place.run_each([(argv, directory) for directory in directories], subject)
     finally:
         place.remove_all()
     if not all(re.search(r"submitted to cluster \d+", said) for _, said in told):

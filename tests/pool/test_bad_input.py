@@ -247,7 +247,7 @@ def test_a_dag_whose_dagman_has_not_begun_is_not_submitted_again(
 ) -> None:
     s = Scene(access_point, work)
     s.submit(ONE, "-append", "hold = true")
-    assert 't.dag.condor.sub" already exists' in submit_again(s)
+    assert f"ERROR: Job {s.cluster}, which runs t.dag, is on hold." in submit_again(s)
     s.run("condor_release", str(s.cluster))
     assert s.ends() == 0
     assert dags.starts(work) == {"A 0": 1}

@@ -205,7 +205,7 @@ def settings_are_in_the_next_submission(s: Scene) -> None:
     s.submit("JOB A told.sub\nJOB B told.sub\nPARENT A CHILD B\nRETRY B 1\nJOB K told.sub\n")
     s.started("A 0")
     chosen = ("set", "B", "--var", '+Colour="red"', "--priority", "4", "--retries", "0")
-    assert "1 node changed" in steer(s, *chosen)
+    assert "1 node is changed" in steer(s, *chosen)
     steer(s, "priority", "7")
     s.has(PYDAGMAN_Priority=7)
     s.kill()
