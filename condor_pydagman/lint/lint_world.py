@@ -51,9 +51,10 @@ class DiskWorld:
 
     def read_text(self, path: str) -> str:
         """The text of a file; see `adapters.followed_files.read_known`."""
-        from condor_pydagman.adapters.followed_files import UNKNOWN, read_known
+        from condor_pydagman.adapters.followed_files import read_known
 
-        text, self._owners[path] = read_known(path, self._owners.get("", UNKNOWN))
+        reader = self._owners.get("", (os.geteuid(), os.getegid()))
+        text, self._owners[path] = read_known(path, reader)
         return text
 
     def read_blocks(self, path: str) -> Iterator[str]:

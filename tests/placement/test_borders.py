@@ -15,6 +15,7 @@ LANGUAGE = "condor_pydagman.data_requests"  # of requests, which DAGMan and the 
 TAKEN = {
     *("errors", "names", "named_tuple", "printable", "vocabulary", "words"),
     *("config", "config.knob"),
+    "adapters.deleted_directories",
     *("adapters.files", "adapters.knobs", "adapters.python_child", "adapters.shared_directory"),
     *("records.own_events", "records.placement_event"),
     *("cli.say", "cli.subcommands", "cli.text_table"),  # of its commands

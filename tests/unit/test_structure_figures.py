@@ -84,7 +84,7 @@ LINES = {
     "follow": 4611,
     "graph": 4315,
     "language": 3998,
-    "lint": 4517,
+    "lint": 4518,
     "monitor": 3162,
     "picture": 3002,
     "placement": 13829,
@@ -95,12 +95,12 @@ LINES = {
     "web": 2870,
     "workflow": 2552,
 }
-LINES_OF_TESTS = 140_549
+LINES_OF_TESTS = 140_550
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_149,
+    "cli/submit_dag.py": 35_150,
     "cli/dagman.py": 34_057,
-    "cli/dag_checker.py": 19_068,
+    "cli/dag_checker.py": 19_069,
     "cli/watch.py": 30_278,
     "placement/data_node.py": 24_554,
 }

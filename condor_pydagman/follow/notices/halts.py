@@ -84,7 +84,7 @@ def _held(known: Known) -> Notice:
     evidence = (Evidence(f"HoldReason of job {known.cluster}", message(reason), since),)
     command = f"condor_release {known.cluster}"
     advice, left = (f"To continue: {command}",), cool_down_left(known.ad, known.now)
-    if left:
+    if left >= 1.0:
         advice = (
             f"{advice[0]}; the schedd starts DAGMan in {duration(left)}, after its cool-down",
         )
