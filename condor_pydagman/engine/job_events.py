@@ -267,6 +267,8 @@ def _cluster_ended(run: RunState, node: int, jobs: Jobs) -> None:
     run.say(f"Node {name} {whole}")
     run.job_table.close(node)
     lifecycle.leave_queue(run, node)
+    if run.submission.is_full:
+        run.pace.hurry(run.now)
     run.nodes.returned(node, jobs.value)
     if run.dag.jobstate_log:
         run.jobstate(node, "JOB_FAILURE" if jobs.value else "JOB_SUCCESS", str(jobs.value))

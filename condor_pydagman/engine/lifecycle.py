@@ -160,9 +160,7 @@ def open_cluster(
 
 
 def leave_queue(run: RunState, node: int) -> None:
-    """The node's jobs ended (or never came): its category has room again, and the queue may."""
-    if run.submission.is_full:
-        run.pace.hurry(run.now)
+    """The node's jobs ended (or never came): its category has room again."""
     for waiting in reversed(run.categories.leave(node)):
         if run.nodes.states[waiting] == State.READY and waiting not in run.ready:
             run.ready.add(waiting, run.priority(waiting), first=True)

@@ -88,7 +88,6 @@ def on_submit_failed(run: RunState, reply: SubmitFailed) -> None:
     if reply.full:
         _wait_for_room(run, node, reply.reason)
         return
-    run.submission.is_full = False  # it is another fault that keeps nodes back now
     run.jobstate(node, "SUBMIT_FAILURE")
     run.say(
         f"ERROR: submit attempt failed\nEvent: ULOG_SUBMIT_FAILURE for HTCondor Node"
@@ -111,10 +110,9 @@ def _wait_for_room(run: RunState, node: int, reason: str) -> None:
     """The schedd's queue is full, by no fault of the node's, which waits as for -MaxJobs."""
     if not run.submission.is_full:
         run.say(f"The queue of the schedd is full, nodes wait for room: {reason}", 0)
-    run.submission.is_full = False  # it makes no room that this node has no jobs
+    run.submission.is_full, run.submission.in_a_row = True, 0
     lifecycle.leave_queue(run, node)
     lifecycle.make_ready(run, node, first=True)
-    run.submission.is_full, run.submission.in_a_row = True, 0
     run.pace.failed(run.now)
 
 
@@ -270,7 +268,7 @@ def throttled(run: RunState) -> str:
         if why:
             return why
     if run.pace.blocked_until(run.now, run.limits, in_flight) > run.now:
-        return "full" if run.submission.is_full else "pace"
+        return "pace"
     if run.limits.jobs and run.nodes_in_queue() >= run.limits.jobs:
         return "jobs"
     if run.limits.idle and run.job_table.idle + in_flight >= run.limits.idle:

@@ -194,6 +194,19 @@ def test_a_full_queue_is_no_fault_of_the_node() -> None:
     assert not harness.engine.run.submission.attempts
 
 
+def test_another_fault_behind_a_full_queue_has_its_own_back_off() -> None:
+    harness = make.harness_of("A", Config(max_submit_attempts=9))
+    harness.tell(inputs.SubmitFailed(0, "no room", permanent=False, full=True))
+    waits = []
+    for _ in range(4):
+        harness.wait(harness.engine.next_deadline() - harness.now)
+        harness.tell(TRANSIENT)
+        waits.append(harness.engine.next_deadline() - harness.now)
+    assert waits == [2, 4, 8, 16]
+    harness.take("A", 5)
+    assert harness.said("The queue of the schedd has room again")
+
+
 @pytest.mark.parametrize("first", [False, True])
 def test_a_failed_submit_goes_to_the_front_if_so_configured(first: bool) -> None:
     harness = make.harness_of("A B", Config(retry_submit_first=first))
