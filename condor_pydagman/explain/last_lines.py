@@ -106,21 +106,20 @@ def _tail(path: str, size: int, reader: tuple[int, int]) -> tuple[list[str], str
         with open_known(path, reader) as file:
             file.seek(max(os.fstat(file.fileno()).st_size - size, 0))
             text = file.read(size).decode("utf-8", "surrogateescape")
-            if _is_binary(text):
-                return [], "is a binary file"
     except PydagmanError:
         return [], "is not a regular file"
     except OSError as error:
         return [], f"can't be read: {error.strerror}"
-    if "\0" in text:
+    if _is_binary(text):
         return [], "is no text"
     return [line for line in text.split("\n") if line.strip()], ""
 
 
 def _is_binary(text: str) -> bool:
-    """Whether a third of it or more can't be shown; fewer are of text in another encoding."""
+    """Whether it has a byte of 0, or a third of it or more can't be shown; fewer are of text in
+    another encoding."""
     odd = sum(not (one.isprintable() or one.isspace() or one == "\x1b") for one in text)
-    return 3 * odd > len(text)
+    return "\0" in text or 3 * odd > len(text)
 
 
 def _error_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:

@@ -63,7 +63,7 @@ def test_files_that_can_t_be_read(work_directory: Path) -> None:
     assert last_lines("absent", ME).problem == "can't be read: No such file or directory"
     assert last_lines(".", ME).problem.startswith(("is not", "can't be read"))
     Path("core").write_bytes(bytes(range(256)) * 9)
-    assert last_lines("core", ME) == Excerpt("core", (), "is a binary file")
+    assert last_lines("core", ME) == Excerpt("core", problem="is no text")
     Path("latin1").write_bytes("Größe überschritten\n".encode("latin-1"))
     assert last_lines("latin1", ME).lines == ("Gr\\xf6\\xdfe \\xfcberschritten",)
 
