@@ -72,23 +72,12 @@ def test_what_a_killed_run_has_left_is_removed(made: Path) -> None:
     assert list(made.parent.iterdir()) == [made]
 
 
-def test_a_run_that_was_killed_while_it_made_its_directory(made: Path) -> None:
-    empty = made.with_name("tests.1")
-    empty.mkdir()
-    assert run_directories.remove_leftovers(made.parent) == [empty]
-    assert not empty.exists()
-
-
 def test_other_files_are_no_leftovers(made: Path) -> None:
     others = {made.with_name(name) for name in ("pool", "corpus.txt")}
     for path in others:
         path.mkdir()
     assert run_directories.remove_leftovers(made.parent) == []
     assert set(made.parent.iterdir()) == {made, *others}
-
-
-def test_there_is_nothing_to_remove_in_a_new_checkout(tmp_path: Path) -> None:
-    assert run_directories.remove_leftovers(tmp_path / "var") == []
 
 
 def test_the_directory_of_another_user_is_let_alone(
