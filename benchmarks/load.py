@@ -167,7 +167,7 @@ def run(
     program = [sys.executable, "-I", "-S", str(HERE / "spent.py"), str(timeout_s)]
     with (place / "said").open("w+b") as said:
         process = subprocess.Popen(
-            identity().command([*program, *argv]),
+            identity("daemon").command([*program, *argv]),
             cwd=place,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -301,7 +301,9 @@ def main(argv: list[str]) -> int:
     chosen = arguments(argv)
     base = Path(chosen.dir).absolute() if chosen.dir else CHECKOUT / "var"
     try:
-        stock = find(personal.cache_directory(os.environ, identity().way == "account"), say).bin
+        stock = find(
+            personal.cache_directory(os.environ, identity("daemon").way == "account"), say
+        ).bin
     except PoolError as error:
         say(f"can't measure: {error}")
         return 2

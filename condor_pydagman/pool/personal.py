@@ -108,7 +108,7 @@ class Pool:
     def __init__(
         self, directory: str | Path | None = None, say: Callable[[str], None] = silent
     ) -> None:
-        shared = identity().way == "account"
+        shared = identity("daemon").way == "account"
         chosen = Path(directory) if directory else pool_directory(os.environ, shared)
         self.directory = Path(os.path.abspath(chosen))
         self.identity: Identity = identity(configuration.seen_as(self.config_file))

@@ -48,7 +48,7 @@ class Identity:
 
 
 @functools.cache
-def identity(seen_as: str = "daemon") -> Identity:
+def identity(seen_as: str) -> Identity:
     """The user for pools of this process's user; root is `seen_as` in a namespace.
 
     Raises:

@@ -59,8 +59,7 @@ def test_unusable_paths(path: str, sign: str) -> None:
 
 
 def test_a_pool_that_began_as_nobody_goes_on_so(tmp_path: Path) -> None:
-    config = tmp_path / "condor_config"
-    assert configuration.seen_as(config) == "daemon"
+    before = configuration.TEMPLATE.partition("{user}")[0]
     for user in ("daemon", "nobody"):
-        config.write_text(configuration.TEMPLATE.partition("{user}")[0][-20:] + f"{user}@x\n")
-        assert configuration.seen_as(config) == user
+        (tmp_path / "c").write_text(f"{before}{user}@x\n")
+        assert configuration.seen_as(tmp_path / "c") == user
