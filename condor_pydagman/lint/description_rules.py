@@ -45,7 +45,6 @@ MAYBE = "DAG320"
 _INPUTS = ("transfer_input_files", "transferinputfiles")
 _SENT = tuple(f"{mark}shouldtransferfiles" for mark in ("", "+", "my."))
 _SENT_PROGRAM = tuple(f"{mark}transferexecutable" for mark in ("", "+", "my."))
-_IMAGES = ("container_image", "docker_image")
 _PROGRAM = ("executable", "cmd")
 _STANDARD = (("input", "in", "stdin"), ("output", "out", "stdout"), ("error", "err", "stderr"))
 _FALSE = ("false", "f", "no", "n", "0", "never")
@@ -62,7 +61,8 @@ _OTHER_FILES = (
 _OF_FILES = frozenset(
     (
         *("universe", "transfer_executable", "should_transfer_files", "shell", value_rules.PROXY),
-        *(*value_rules.DIRECTORIES, *_INPUTS, *_OTHER_FILES, *_PROGRAM, "log", "userlog"),
+        *(*value_rules.DIRECTORIES, *value_rules.IMAGES, *_INPUTS, *_OTHER_FILES, *_PROGRAM),
+        *(*_SENT, *_SENT_PROGRAM),
         *(name for names in _STANDARD for name in names),
     )
 )
@@ -252,7 +252,7 @@ class DescriptionRules:
 
     def _program(self, node: int, get: Get, inside: str) -> None:
         universe = get("universe")
-        if universe is None or first_of(get, ("shell", *_IMAGES)) != "":
+        if universe is None or first_of(get, ("shell", *value_rules.IMAGES)) != "":
             return
         program, transfers = first_of(get, _PROGRAM), _transfers(get)
         universe = universe.strip().lower()

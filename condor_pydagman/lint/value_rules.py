@@ -31,7 +31,7 @@ _WORDS = {
         "WhenToTransferOutput must be ON_EXIT, ON_EXIT_OR_EVICT, or ON_SUCCESS",
     ),
 }
-_IMAGES = ("docker_image", "dockerimage", "container_image", "containerimage")
+IMAGES = ("docker_image", "dockerimage", "container_image", "containerimage")
 _EXPRESSIONS = {
     "requirements": "Requirements",
     "rank": "Rank",
@@ -51,7 +51,7 @@ _PROGRAMS = ("executable", "cmd", "shell")
 # All names of commands that are looked at, but those that `attribute_of` knows.
 KEYS = (
     *("universe", PROXY),
-    *(*DIRECTORIES, *_ARGUMENTS, *_ENVIRONMENT, *_WORDS, *_IMAGES, *_PROGRAMS),
+    *(*DIRECTORIES, *_ARGUMENTS, *_ENVIRONMENT, *_WORDS, *IMAGES, *_PROGRAMS),
 )
 
 
@@ -77,12 +77,12 @@ def first_of(get: Get, names: tuple[str, ...]) -> str | None:
 def value_problems(get: Get) -> Iterator[tuple[str, str]]:
     """What is wrong, each with the name of its command."""
     universe = (get("universe") or "").strip().lower()
-    for key, images in (("docker", _IMAGES[:2]), ("container", _IMAGES)):
+    for key, images in (("docker", IMAGES[:2]), ("container", IMAGES)):
         if universe == key and first_of(get, images) == "":
             wanted = "docker_image" if key == "docker" else "container_image or docker_image"
             yield "universe", f"{key} jobs require a {wanted}"
     needs_one = get("universe") is not None and universe not in _NO_PROGRAM
-    if needs_one and first_of(get, (*_PROGRAMS, *_IMAGES)) == "":
+    if needs_one and first_of(get, (*_PROGRAMS, *IMAGES)) == "":
         yield "executable", "No 'executable' parameter was provided"
     for key, (words, message) in _WORDS.items():
         value = get(key)
