@@ -808,7 +808,7 @@ class ProgramFiles:
             raise FileError(
                 "the files of this program have been replaced since DAGMan was started, and what"
                 " this needs has not been loaded: hold and release DAGMan's job (condor_hold,"
-                " condor_release), which goes on with the DAG under the new version in five minutes"
+                " condor_release): the new version goes on with the DAG after the cool-down"
             )
 
 

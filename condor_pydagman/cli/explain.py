@@ -22,13 +22,13 @@ from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.fact_collection import collect_facts
 from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.feature_table import SERVES_CLIENTS, own
 from condor_pydagman.follow.notice import Evidence, Notice
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message
 
 MIN_WIDTH, MAX_WIDTH = 40, 110
-_MOST_NAMES = 1000  # that DAGMan tells
 _DESCRIPTION = """\
 Explain why a DAG does not progress, or why it failed: the most important cause first, each with
 the evidence and what you can do. With NODE, explain the state of that node, and list all that
@@ -153,7 +153,7 @@ def _check_known(found: FoundDag, facts: Facts, name: str) -> None:
         names = steer(found.paths.primary, "names", prefix=name).fields["names"]
     except PydagmanError:  # the stock program can't be asked
         return
-    if name in names or len(names) == _MOST_NAMES:
+    if name in names or len(names) == own(SERVES_CLIENTS, "messages", "MAX_NAMES"):
         return
     raise PydagmanError(
         f"node {message(name)} was added to the DAG files of {facts.name} after DAGMan had read"
