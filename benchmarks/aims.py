@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import median
 from typing import NamedTuple
 
-from benchmarks.figures import GROUPS, Results, Row, load_rows, median
+from benchmarks.figures import GROUPS, Results, Row, load_rows
 from benchmarks.measure import WORKFLOWS
 from benchmarks.subjects import FLOOR, OURS, STOCK, TOGETHER, TUNED
 

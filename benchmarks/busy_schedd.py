@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import htcondor2
@@ -19,7 +19,7 @@ import htcondor2
 from benchmarks import costs, dags, events
 from benchmarks.bundle_costs import schedd_pid
 from benchmarks.idle_steps import START_TIMEOUT_S, directories_of
-from benchmarks.place import Place
+from benchmarks.place import Place, started_place
 from benchmarks.subjects import OURS, STOCK
 
 SETTLE_S = 45.0  # after the start of the DAGs
@@ -33,19 +33,17 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=3000)
     parser.add_argument("--seconds", type=float, default=620.0, help="two looks at the job ad")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
-        Path(directory).chmod(0o755)
-        place = Place(Path(directory))
-        place.start()
-        try:
-            _fill(place, arguments.jobs)
-            print("| what | CPU of the schedd in a second |\n|---|---:|")
-            print(f"| no DAG | {_spent(place, arguments.seconds / 4)} |", flush=True)
-            for subject in (STOCK, OURS):
-                used = _beside(place, subject, arguments.dags, arguments.seconds)
-                print(f"| {arguments.dags} DAGs of {subject} | {used} |", flush=True)
-        finally:
-            place.stop()
+    with started_place() as place:
+        homes = {  # before the queue has jobs: a new directory waits until it has none
+            subject: directories_of(place, f"busy-{subject}", dags.sleeper(), arguments.dags)
+            for subject in (STOCK, OURS)
+        }
+        _fill(place, arguments.jobs)
+        print("| what | CPU of the schedd in a second |\n|---|---:|")
+        print(f"| no DAG | {_spent(place, arguments.seconds / 4)} |", flush=True)
+        for subject, directories in homes.items():
+            used = _beside(place, subject, directories, arguments.seconds)
+            print(f"| {arguments.dags} DAGs of {subject} | {used} |", flush=True)
 
 
 def _fill(place: Place, jobs: int) -> None:
@@ -57,8 +55,7 @@ def _fill(place: Place, jobs: int) -> None:
         htcondor2.Schedd().submit(held, count=AT_ONCE)
 
 
-def _beside(place: Place, subject: str, count: int, seconds: float) -> str:
-    directories = directories_of(place, f"busy-{subject}", dags.sleeper(), count)
+def _beside(place: Place, subject: str, directories: Sequence[Path], seconds: float) -> str:
     clusters = []
     try:
         place.submit(directories, subject)

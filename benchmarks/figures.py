@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from statistics import median
 from typing import NamedTuple
 
 from benchmarks.measure import WORKFLOWS
 from benchmarks.sizes import Numbers
 
 Results = dict[str, Numbers]  # by subject
-
-
-def median(values: list[float]) -> float:
-    """The middle value, or the mean of the two in the middle."""
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def percentile95(values: list[float]) -> float:

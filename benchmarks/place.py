@@ -6,8 +6,10 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import dags, events, subjects
@@ -237,6 +239,19 @@ class Place:
     def stop(self) -> None:
         """Stop the pool; none of its processes is left."""
         self.pool.stop()
+
+
+@contextmanager
+def started_place() -> Iterator[Place]:
+    """A place with a running pool, for a `with` block."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
+        Path(directory).chmod(0o755)
+        place = Place(Path(directory))
+        place.start()
+        try:
+            yield place
+        finally:
+            place.stop()
 
 
 def has_ended(dagman: list[events.Event]) -> bool:

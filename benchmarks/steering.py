@@ -17,7 +17,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks import dags, events
-from benchmarks.place import Place
+from benchmarks.place import Place, started_place
 from benchmarks.subjects import OURS
 
 PROGRAM = [sys.executable, "-m", "condor_pydagman.cli.pydagman"]
@@ -217,15 +216,9 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
-        Path(directory).chmod(0o755)
-        place = Place(Path(directory))
-        place.start()
-        try:
-            for line in rows(place, arguments):
-                print(line, flush=True)
-        finally:
-            place.stop()
+    with started_place() as place:
+        for line in rows(place, arguments):
+            print(line, flush=True)
 
 
 def rows(place: Place, arguments: argparse.Namespace) -> Iterator[str]:

@@ -6,12 +6,6 @@ from benchmarks import figures
 from benchmarks.figures import Row
 
 
-def test_median() -> None:
-    assert figures.median([3.0, 1.0, 2.0]) == 2.0
-    assert figures.median([4.0, 1.0, 2.0, 3.0]) == 2.5
-    assert figures.median([7.0]) == 7.0
-
-
 def test_95_percent_do_not_exceed_it() -> None:
     assert figures.percentile95([float(n) for n in range(1, 101)]) == 95.0
     assert figures.percentile95([float(n) for n in range(1, 21)]) == 19.0
