@@ -311,9 +311,9 @@ def _submitted_job(
     if isinstance(outcome, FirstCommonInput):
         reason = "it has a list of common input files"
         return inputs.JobSubmitted(action.number, 0, reason, permanent=True)
-    lost = isinstance(outcome, LostReply)
+    lost, full = isinstance(outcome, LostReply), isinstance(outcome, QueueFull)
     permanent = not (lost or outcome.transient)
-    return inputs.JobSubmitted(action.number, 0, outcome.reason, permanent, lost)
+    return inputs.JobSubmitted(action.number, 0, outcome.reason, permanent, lost, full)
 
 
 def reason_of(error: OSError | FileError) -> str:

@@ -100,6 +100,7 @@ class JobSubmitted(NamedTuple):
     reason: str = ""  # why it has not, in words
     permanent: bool = False  # it would be refused again
     unknown: bool = False  # the schedd may have taken it all the same
+    full: bool = False  # the schedd's queue has no room for now
 
 
 class CommonInput(NamedTuple):

@@ -34,7 +34,7 @@ def on_submitted(run: RunState, reply: Submitted) -> None:
     """The schedd took the node's jobs."""
     node, cluster = reply.node, reply.cluster
     _answered(run, node)
-    _has_room(run)
+    has_room(run)
     run.pace.submitted(run.now, run.limits)
     run.submission.in_a_row += 1
     run.say(f"\tassigned HTCondor ID ({cluster}.{reply.proc or 0}.0)")
@@ -86,7 +86,9 @@ def on_submit_failed(run: RunState, reply: SubmitFailed) -> None:
         return  # the log was quicker and knows better
     run.jobstate_lines.forget_time(node)
     if reply.full:
-        _wait_for_room(run, node, reply.reason)
+        lifecycle.leave_queue(run, node)
+        lifecycle.make_ready(run, node, first=True)
+        has_no_room(run, reply.reason)
         return
     run.jobstate(node, "SUBMIT_FAILURE")
     run.say(
@@ -106,17 +108,15 @@ def on_submit_failed(run: RunState, reply: SubmitFailed) -> None:
         submit_again(run, node, reply.reason)
 
 
-def _wait_for_room(run: RunState, node: int, reason: str) -> None:
-    """The schedd's queue is full, by no fault of the node's, which waits as for -MaxJobs."""
+def has_no_room(run: RunState, reason: str) -> None:
+    """The schedd's queue is full, by no fault of the nodes', which wait as for -MaxJobs."""
     if not run.submission.is_full:
         run.say(f"The queue of the schedd is full, nodes wait for room: {reason}", 0)
     run.submission.is_full, run.submission.in_a_row = True, 0
-    lifecycle.leave_queue(run, node)
-    lifecycle.make_ready(run, node, first=True)
     run.pace.failed(run.now)
 
 
-def _has_room(run: RunState) -> None:
+def has_room(run: RunState) -> None:
     """The schedd's queue took what it had no room for before."""
     if run.submission.is_full:
         run.say("The queue of the schedd has room again")

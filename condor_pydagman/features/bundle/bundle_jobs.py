@@ -147,6 +147,8 @@ class BundleJobs:
         bundle.held = kind == EventKind.JOB_HELD or (bundle.held and kind not in _NOT_HELD)
         if kind in JOB_ENDS:
             bundle.ended_at = self.run.happened(event.time)
+            if self.run.submission.is_full:
+                self.run.pace.hurry(self.run.now)
         if kind in _RUNS:
             bundle.runs, bundle.begun = True, self.run.happened(event.time)
         elif kind in _WAITS:

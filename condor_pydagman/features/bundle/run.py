@@ -282,6 +282,7 @@ class Bundles(Feature):
         """The schedd has its job, has not, or that is not known."""
         run, bundle = self.run, self.bundles.get(answer.number)
         if answer.cluster:
+            submission.has_room(run)
             run.pace.submitted(run.now, run.limits)
             run.say(f"\tassigned HTCondor ID ({answer.cluster}.0.0)")
         if bundle is None:
@@ -297,6 +298,9 @@ class Bundles(Feature):
             bundle.unknown = True
             self.jobs.count(bundle)
             run.query.plan(run.now + run.pace.failed(run.now))
+        elif answer.full:
+            submission.has_no_room(run, answer.reason)
+            self.jobs.write_end(bundle, answer.reason)
         else:
             run.pace.failed(run.now)
             self._refuse(bundle, answer.reason, permanent=answer.permanent)

@@ -534,6 +534,17 @@ def test_a_refusal_for_now_gives_the_nodes_back() -> None:
     assert submitted(harness) == ["A"]
 
 
+def test_a_full_queue_is_no_refusal() -> None:
+    harness = settled("A B\nBUNDLE b SIZE 100 ALL_NODES")
+    for number in range(1, waiting.MAX_REFUSALS + 2):
+        harness.answered(number, reason="no room", full=True)
+        harness.wait(harness.engine.next_deadline() - harness.now)
+        harness.settle()
+        assert [one.number for one in harness.asked(do.SubmitJob)] == [number + 1]
+    harness.taken(number + 1, 5)
+    assert sum("of the schedd" in say.text for say in harness.ever(do.Say)) == 2  # full, room again
+
+
 def test_nodes_run_alone_whose_bundle_is_refused_for_good() -> None:
     harness = settled("A B\nBUNDLE b SIZE 9 ALL_NODES")
     harness.answered(1, reason="bad requirements", permanent=True)
