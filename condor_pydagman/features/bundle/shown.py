@@ -46,6 +46,7 @@ class BundlesSeen(Seen):
     def __init__(self) -> None:
         self.bundles: dict[int, BundleSeen] = {}  # all of them, by number
         self.open = 0  # how many have not ended
+        self.is_told = False  # whether any result is known
         self.by_cluster: dict[int, BundleSeen] = {}  # those that have been submitted
 
 
@@ -77,6 +78,7 @@ def _unbundled(tracker: Tracker, _: NodeRun | None, read: RecordRead, time: floa
     bundle = seen.bundles.get(read.value)
     if bundle is None or bundle.why:
         return
+    seen.is_told = True
     is_over = read.retry == 0  # else its job runs, and does not run these any more
     for name in bundle.nodes if is_over else read.text.split(" "):
         if run.carried.get(name) is bundle:
@@ -156,15 +158,15 @@ EVENTS: Events = {
 
 
 def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
-    """How many bundles have not ended, how many of their jobs run or are held, and how many nodes
-    are in them."""
+    """How many bundles have not ended, how many of their jobs run or are held, how many nodes are
+    in them, and whether any of the DAG has brought results."""
     run, seen = tally.run, BundlesSeen.of(tally.run)
     if not seen.open or not running:
         return {}
     jobs = [one.job for one in carriers.in_queue(run)]
     counts = {"running": sum(job.running for job in jobs), "held": sum(job.held for job in jobs)}
     nodes = sum(map(carriers.is_carried, run.in_queue.values()))
-    return {"bundles": {"open": seen.open, **counts, "nodes": nodes}}
+    return {"bundles": {"open": seen.open, **counts, "nodes": nodes, "results": seen.is_told}}
 
 
 def overview_lines(seen: Overview) -> Iterator[Flow]:
@@ -174,7 +176,9 @@ def overview_lines(seen: Overview) -> Iterator[Flow]:
         what = number_of(bundles["nodes"], "node")
         states = [f"{bundles[name]:,} {name}" for name in ("running", "held") if bundles[name]]
         in_words = f" ({', '.join(states)})" if states else ""
-        yield flow(f"{what} in {number_of(bundles['open'], 'bundle')}{in_words}", "")
+        unknown = bundles["running"] and not bundles["results"]
+        later = "; results are known when a job ends, if files are transferred" if unknown else ""
+        yield flow(f"{what} in {number_of(bundles['open'], 'bundle')}{in_words}{later}", "")
 
 
 def sections(run: Run, end: float) -> Iterator[Section]:

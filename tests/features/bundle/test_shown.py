@@ -21,6 +21,8 @@ from condor_pydagman.report.html_report import Subject, html_report
 from condor_pydagman.report.spans import job_parts
 from tests.features.bundle.bundle_logs import FOUR, BundleLogs
 from tests.unit.follow.bench import plan_of
+from tests.unit.follow.test_overview import seen
+from tests.unit.report.test_overview_text import text
 
 
 @pytest.fixture
@@ -98,9 +100,10 @@ def test_nodes_stand_in_the_queue_as_the_job_of_their_bundle_does(logs: BundleLo
 def test_who_has_ended_or_was_given_back_is_in_the_bundle_no_more(logs: BundleLogs) -> None:
     logs.made()
     logs.runs()
+    assert "; results are known when a job ends" in text(seen(logs.tally(FOUR)))
     logs.task("A", 1)
     logs.given_back("C")
-    assert shown(logs) == {"open": 1, "running": 1, "held": 0, "nodes": 2}
+    assert shown(logs) == {"open": 1, "running": 1, "held": 0, "nodes": 2, "results": True}
     logs.submit("C", 212)
     assert states(logs) == "DRIR"
 
