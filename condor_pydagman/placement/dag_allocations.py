@@ -94,10 +94,12 @@ def main() -> int:
     os.environ.update(order.environment)
     own = OwnAllocations(order.settings, lambda text: _say(order.directory, text))
     try:
-        found = own.of_dag(order.directory.removesuffix(PLACEMENTS))
-        if order.macros:
-            found = [one for one in found if _is_left(one, order.macros)]
-        return int(not own.release(found, for_now=not order.macros))
+        dag = order.directory.removesuffix(PLACEMENTS)
+        found: Iterable[Known] = own.of_dag(dag)
+        if order.left:  # the DAG goes on, and may allocate one of them again meanwhile
+            left = [one for one in found if _is_left(one, order.left)]
+            found = (one for one in left if one in own.of_dag(dag))
+        return int(not own.release(found, for_now=not order.left))
     except Fault as fault:
         _say(order.directory, fault.reason)
         return 1
@@ -105,10 +107,10 @@ def main() -> int:
         own.close()
 
 
-def _is_left(known: Known, left: Mapping[str, str]) -> bool:
+def _is_left(known: Known, left: Mapping[str, float]) -> bool:
     """Whether all nodes that have allocated it have left since: the time, by the node's name."""
     return bool(known.nodes) and all(
-        noted < float(left.get(node, 0)) for node, noted in known.nodes.items()
+        noted < left.get(node, 0) for node, noted in known.nodes.items()
     )
 
 

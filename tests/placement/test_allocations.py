@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.data_requests.work_order import FINAL, FINAL_STATUS, WorkOrder
 from condor_pydagman.placement import dag_allocations
-from condor_pydagman.placement.allocations import Space
+from condor_pydagman.placement.allocations import Known, Space
 from condor_pydagman.placement.dag_allocations import OwnAllocations
 from condor_pydagman.placement.rules import allocation_rules
 from condor_pydagman.placement.rules.allocation_rules import Allocation, ledger_text
@@ -461,18 +462,25 @@ def test_what_is_released_for_nodes_that_have_left_a_site(
     dag = str(tmp_path / "t.dag")
     (tmp_path / "t.dag.placements").mkdir()
     one, two = bench.of_dag(dag, "one"), bench.of_dag(dag, "two")
-    for made in ("left", "shared", "later"):
+    for made in ("left", "shared", "later", "meanwhile"):
         one.allocate(made)
     two.allocate("shared")
     two.allocate("two's")
     bench.of_dag("/d/other.dag", "one").allocate("other's")
-    left = {"one": str(time.time())}
+    left = {"one": time.time()}
     one.allocate("later")
-    order = WorkOrder("", "", 0, "", "", left, f"{dag}.placements", "", {}, bench.settings)
+    end = Space.end
+
+    def ends(space: Space, known: Known, *rest: Any, **how: Any) -> None:
+        one.allocate("meanwhile")
+        end(space, known, *rest, **how)
+
+    monkeypatch.setattr(Space, "end", ends)
+    order = WorkOrder("", "", 0, "", "", {}, f"{dag}.placements", "", {}, bench.settings, left)
     monkeypatch.setattr(sys, "stdin", io.StringIO(order.to_text()))
     assert dag_allocations.main() == 0
     ids = [known.allocation.allocation_id for known in bench.own().all()]
-    assert sorted(ids) == ["later", "other's", "shared", "two's"]
+    assert sorted(ids) == ["later", "meanwhile", "other's", "shared", "two's"]
     assert bench.of_dag(dag, "one").space.given_back(file("f", "left")) == []
 
 

@@ -154,7 +154,7 @@ class DataNodes:
         self._settings: Settings | None = None
         self._ready = False
         self._totals = PlacementTotals()
-        self._left: dict[str, str] = {}  # when nodes have left a site, by their names
+        self._left: dict[str, float] = {}  # when nodes have left a site, by their names
 
     def template(self, action: SubmitNode, text: str) -> job_description.Template | None:
         """See `ports.Placements`."""
@@ -196,7 +196,7 @@ class DataNodes:
         if (removed or self._left) and os.path.isdir(self._directory):
             self.release_allocations({} if removed else self._left)
 
-    def release_allocations(self, left: Mapping[str, str]) -> None:
+    def release_allocations(self, left: Mapping[str, float]) -> None:
         """Let a process that outlives DAGMan release what the removed DAG has allocated.
 
         `left`: only what these nodes have allocated, each before a time.
@@ -208,11 +208,12 @@ class DataNodes:
                 retry=0,
                 name="",
                 text="",
-                macros=left,
+                macros={},
                 directory=self._directory,
                 nodes_log="",
                 environment=passed_on(os.environ),
                 settings=self._read_settings(),
+                left=left,
             )
             detached_process.start(RELEASER, order.to_text().encode())
         except (PoolError, OSError) as error:
@@ -231,7 +232,7 @@ class DataNodes:
 
     def leave(self, nodes: Iterable[int]) -> None:
         """See `ports.Placements`."""
-        left = {self._run.dag.names[node]: str(time.time()) for node in nodes}
+        left = dict.fromkeys((self._run.dag.names[node] for node in nodes), time.time())
         self._left |= left
         if os.path.isdir(self._directory):
             self.release_allocations(left)

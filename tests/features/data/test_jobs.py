@@ -110,11 +110,11 @@ def test_allocations_of_a_removed_dag(
     assert module == "condor_pydagman.placement.dag_allocations"
     assert isinstance(found, WorkOrder)
     assert found.directory == str(tmp_path / "t.dag.placements")
-    assert not found.macros
+    assert not found.left
     nodes = DataNodes(data_run)
     nodes.leave([0])
     nodes.end(removed=False)  # once more, in case that it could not be done
-    left = [order.macros for _, order in started[1:] if isinstance(order, WorkOrder)]
+    left = [order.left for _, order in started[1:] if isinstance(order, WorkOrder)]
     assert [list(one) for one in left] == [[data_run.dag.names[0]]] * 2
 
     def fails(module: str, order: bytes) -> None:

@@ -18,6 +18,7 @@ from condor_pydagman.data_requests.work_order import (
 ORDER = WorkOrder(
     "token", "in", 2, "in.dap", 'src_url = "x\udcff"\n', {"a": "1"}, "/d", "/d/x.nodes.log",
     {"HOME": "/h"}, Settings(limits=(("h", 2),), capacities=(("/scratch", 5),), plugins=("/p",)),
+    {"in": 3.5},
 )  # fmt: skip
 
 
