@@ -109,7 +109,7 @@ class Ports(NamedTuple):
 class Beginning(NamedTuple):
     """What a run goes on from."""
 
-    recovering: bool = False  # whether the nodes log of an earlier process is replayed
+    resumes: bool = False  # whether it goes on where an earlier process was
     rescue_number: int = 0  # of the rescue file that the DAG was read with, 0 if none
 
 
@@ -117,7 +117,8 @@ class DagRun:
     """Everything that belongs to one run; what `Ports` and `Settings` have are attributes of it.
 
     Attributes:
-        recovering, rescue_number: see `Beginning`.
+        resumes, rescue_number: see `Beginning`.
+        recovering: whether the nodes log of an earlier process is being replayed.
     """
 
     # what is done for features that few DAGs have; whoever makes the run sets it
@@ -151,7 +152,8 @@ class DagRun:
         self.files = reached.files
         self.contact = reached.contact
         self.stamps = reached.stamps
-        self.recovering, self.rescue_number = beginning
+        self.resumes, self.rescue_number = beginning
+        self.recovering = self.resumes
         self.written_rescue = 0  # number of the rescue file this run has written, 0 if none yet
         self.job_ad = JobAd(reached.schedd)  # edits of DAGMan's own ad
         # what features give to nodes; None if the DAG has none that does

@@ -141,7 +141,7 @@ def prepare(
     contact = _contact(it, schedd)
     dag, rescue_number = _read(it)
     beginning = Beginning(_is_recovering(it), rescue_number)
-    if beginning.recovering or not it.job.cluster:
+    if beginning.resumes or not it.job.cluster:
         it.schedd.select_by_log(it.workflow.nodes_log)
     given = Given(dag, it.paths)
     contact.wait(schedd, has_to_leave)
@@ -156,7 +156,7 @@ def prepare(
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
     )
     jobstate = reached.jobstate
-    known = 0 if beginning.recovering or jobstate is None else jobstate.history.sequence
+    known = 0 if beginning.resumes or jobstate is None else jobstate.history.sequence
     engine = _engine(it, dag, known + 1, given)
     process = OwnProcess(started, htcondor2.version(), os.getpid(), os.getcwd(), _orphaned())
     run = DagRun(dag, engine, settings, it.workflow, it.job, process, reached, beginning)
@@ -442,10 +442,10 @@ def _begin(it: Plan, beginning: Beginning) -> NodesLog:
     lock file with a name in it makes the next start replay the log."""
     lock, path = it.lock, it.workflow.nodes_log
     log = NodesLog(path)
-    if not beginning.recovering:
+    if not beginning.resumes:
         it.out.say(f"MultiLogFiles: truncating log file {path}")
     try:
-        log.open(truncate=not beginning.recovering)
+        log.open(truncate=not beginning.resumes)
         lock.write(it.job.cluster, beginning.rescue_number)
     except FileError as error:
         lock.release()

@@ -178,7 +178,7 @@ class Process:
             OwnJob(world.era + 1, ad=world.schedd.own_ad.values()),
             OwnProcess(world.now, "$CondorVersion: 25.14.1 $", 1, "/d", lambda: self.orphaned),
             reached,
-            Beginning(recovering=recovering),
+            Beginning(resumes=recovering),
         )
         run.helpers = FakeHelpers(self)
         return run

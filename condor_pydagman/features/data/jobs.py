@@ -318,7 +318,7 @@ class DataNodes:
 
     def _forget_earlier_runs(self) -> None:
         run = self._run
-        if run.recovering:
+        if run.resumes:
             return
         if not run.rescue_number:
             _remove_journals(self._directory)

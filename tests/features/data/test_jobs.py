@@ -46,7 +46,7 @@ def data_run(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         paths=DagPaths("t.dag"),
         workflow=Workflow(7, "/log", Config()),
         config=Config(),
-        recovering=False,
+        resumes=False,
         rescue_number=0,
         extras=None,
         said=said,
@@ -159,10 +159,10 @@ def test_a_wrong_request_is_said_with_its_place(data_run: Any) -> None:
 def test_notes_of_earlier_runs(data_run: Any, tmp_path: Path) -> None:
     """Count in a rescue run, and after a restart."""
     directory = tmp_path / "t.dag.placements"
-    for recovering, rescue_number, stays in ((False, 0, False), (True, 0, True), (False, 1, True)):
+    for resumes, rescue_number, stays in ((False, 0, False), (True, 0, True), (False, 1, True)):
         directory.mkdir(exist_ok=True)
         (directory / "in.journal").write_text("")
-        data_run.recovering, data_run.rescue_number = recovering, rescue_number
+        data_run.resumes, data_run.rescue_number = resumes, rescue_number
         DataNodes(data_run).template(action(), REQUEST)
         assert (directory / "in.journal").exists() is stays
 
