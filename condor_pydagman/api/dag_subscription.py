@@ -14,7 +14,7 @@ from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.timers import ANSWER_TIMEOUT_S
 
 _LOOK_S = 0.5  # between looks whether DAGMan has started
-_STARTING_LOOKS = 20  # until a DAGMan that has started listens; one of stock's never does
+_STARTING_LOOKS = 120  # until a DAGMan that has started listens; one of stock's never does
 
 
 def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:

@@ -124,11 +124,9 @@ class WatchedDag:
     def look(self) -> Overview:
         """How it stands now: what the logs tell is found out anew only if they tell more."""
         has_halt_file = os.path.exists(self.found.paths.halt)
-        if self._monitor.read() is not self._tally.run:  # another run has begun
-            self._tally = self._monitor.tally()
-        if self._monitor.has_news:
-            self._dagman = None
-        self._set_state(has_halt_file=has_halt_file)
+        self._read(has_halt_file=has_halt_file)
+        if self._state in _OVER:  # the logs may have told more until it ended
+            self._read(has_halt_file=has_halt_file)
         is_live, over = self._state in _LIVE, self.over
         state, code = self._state.value, self.exit_code if over else None
         dagman = Dagman(state, self._note, self.found.cluster, self._ad, is_live, over, code)
@@ -164,8 +162,12 @@ class WatchedDag:
     def _read_plan(self) -> Plan:
         return known_plan(self.found) if self._whole else read_small_plan(self.found)
 
-    def _set_state(self, *, has_halt_file: bool) -> None:
-        """By the files, and by the schedd if these do not say enough."""
+    def _read(self, *, has_halt_file: bool) -> None:
+        """The logs, and the state: by the files, and by the schedd if these do not say enough."""
+        if self._monitor.read() is not self._tally.run:  # another run has begun
+            self._tally = self._monitor.tally()
+        if self._monitor.has_news:
+            self._dagman = None
         if self._is_past:
             self._note = f"the logs are of a later run than job {self.found.cluster}"
             return

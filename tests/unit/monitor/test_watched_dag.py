@@ -16,7 +16,7 @@ from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.monitor import plan, schedd_queries, watched_dag
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.found_state import DagState
+from condor_pydagman.monitor.found_state import DagState, StateOfFiles, state_of_files
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.own_events import record_event
@@ -57,6 +57,20 @@ def test_a_dag_from_its_start_to_its_end(logs: DagLogs) -> None:
     assert (seen.state, seen.exit_code, seen.counts["failed"]) == ("failed", 1, 1)
     assert dag.over
     assert dag.exit_code == 1
+
+
+def test_an_end_that_comes_during_a_look(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
+    dag = watched(logs)
+    logs.submit("A", 7)
+
+    def after_the_end(paths: DagPaths) -> StateOfFiles:
+        logs.terminate(7, value=2)
+        logs.end(1)
+        return state_of_files(paths)
+
+    monkeypatch.setattr(watched_dag, "state_of_files", after_the_end)
+    seen = dag.look()
+    assert (seen.state, seen.exit_code, seen.counts["failed"]) == ("failed", 1, 1)
 
 
 def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path) -> None:
