@@ -419,7 +419,7 @@ class Performer:
         self._behind_removal = []
         run.helpers.kill_programs()
         if action.keep_lock:
-            self._leave_soon(action)
+            self.shutdown = Leaving(self.run, lambda: self._leave(action))
             return
         self._write_metrics(action.code, now)
         end = own_ad.ended(action.code, run.job.ad.get(own_ad.RUN_COUNT))
@@ -433,9 +433,6 @@ class Performer:
             self._leave(do.Exit(EXIT_RESTART, keep_lock=True))
         else:
             self._leave(action._replace(keep_lock=outcome is Outcome.SCHEDD_GONE))
-
-    def _leave_soon(self, action: do.Exit) -> None:
-        self.shutdown = Leaving(self.run, lambda: self._leave(action))
 
     def _leave(self, action: do.Exit) -> None:
         run = self.run

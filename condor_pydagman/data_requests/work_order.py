@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Mapping
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -51,12 +50,11 @@ class WorkOrder(NamedTuple):
     nodes_log: str  # absolute path; '' for none
     environment: Mapping[str, str]  # variables, credentials among them
     settings: Settings  # the knobs
-    left: Mapping[str, float] = MappingProxyType({})  # when nodes left a site, for what releases
+    left: Mapping[str, float] = {}  # when nodes left a site, for what releases
 
     def to_text(self) -> str:
         """Text of the file."""
-        told = {"left": dict(self.left), "settings": self.settings._asdict()}
-        fields = {"version": VERSION, **self._asdict(), **told}
+        fields = {"version": VERSION, **self._asdict(), "settings": self.settings._asdict()}
         return json.dumps(fields) + "\n"
 
 

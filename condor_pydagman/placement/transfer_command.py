@@ -137,7 +137,8 @@ def _clean(
     """Remove what was left; returns the exit code."""
     show = _Show(quiet=arguments.quiet)
     surroundings = Surroundings(settings, os.environ, os.getcwd(), show.say)
-    places = [Place(directory) for directory in _directories(arguments)]
+    directories = [] if arguments.copy else filter(None, map(_directory, arguments.what))
+    places = list(map(Place, directories))
     places += [place_of_transfer(one) for one in placements if isinstance(one, Transfer)]
     kinds: set[FaultKind] = set()
     for place in dict.fromkeys(places):
@@ -150,11 +151,6 @@ def _clean(
     if not kinds and not show.has_lines:
         show.say("there is nothing to be removed")
     return exit_code(kinds)
-
-
-def _directories(arguments: argparse.Namespace) -> list[Url]:
-    """Those that are to be cleaned."""
-    return [] if arguments.copy else list(filter(None, map(_directory, arguments.what)))
 
 
 def _directory(text: str) -> Url | None:

@@ -104,12 +104,8 @@ def _taken_before(
 def _is_splice(dag: Dag, line: BundleLine, meant: Sequence[int]) -> bool:
     """Whether the nodes of a line are all of a splice that can be bundled, as by ALL_NODES."""
     prefix = line.name[: line.name.rfind("+") + 1]
-    inside = (name.startswith(prefix) for node, name in enumerate(dag.names) if _is_job(dag, node))
-    return bool(prefix) and sum(inside) == len(meant)
-
-
-def _is_job(dag: Dag, node: int) -> bool:
-    return dag.kinds[node] in BUNDLED
+    jobs = (name for node, name in enumerate(dag.names) if dag.kinds[node] in BUNDLED)
+    return bool(prefix) and sum(name.startswith(prefix) for name in jobs) == len(meant)
 
 
 def _narrower(

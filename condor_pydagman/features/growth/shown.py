@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from condor_pydagman.features.growth.commands import growth_of
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.follow.run_model import NodeRun, Run, Seen
+from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tracker import Records, Tracker
-from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
@@ -66,11 +64,6 @@ RECORDS: Records = {
 def refusal(text: str) -> str:
     """Why a node has failed of which a record says that what it adds is refused."""
     return f"{REFUSED}: {text.removeprefix('ERROR: ')}"
-
-
-def has_grown(dag: Dag, run: Run) -> bool:
-    """Whether a run has pieces that the DAG, as it was read, has not."""
-    return not GrowthSeen.of(run).pieces <= {piece.number for piece in growth_of(dag).pieces}
 
 
 EVENTS: Events = {"dag.grow": lambda event: "nodes were added to the DAG"}
