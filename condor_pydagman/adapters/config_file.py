@@ -20,9 +20,8 @@ from typing import Any
 
 import htcondor2
 
-from condor_pydagman.adapters.descriptions import in_bindings
+from condor_pydagman.adapters.bindings import OWN_MACRO, expanded, in_bindings
 from condor_pydagman.adapters.files import is_own
-from condor_pydagman.adapters.macros import OWN_MACRO, expanded
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.printable import escaped_lines
 from condor_pydagman.timers import READING_CPU_S

@@ -19,7 +19,7 @@ from typing import Any
 import classad2
 import htcondor2
 
-from condor_pydagman.adapters import macros
+from condor_pydagman.adapters import bindings
 from condor_pydagman.errors import PoolError
 from condor_pydagman.language import submit_commands
 from condor_pydagman.language.lexer import ITEM_DOLLAR, may_begin_macro
@@ -216,7 +216,7 @@ def materializes_late(description: htcondor2.Submit) -> bool:
     """Whether the schedd makes the procs one by one (manual: "Submitting Lots of Jobs")."""
     if any(description.get(key) for key in _LATE_MATERIALIZATION):
         return True
-    by_default = macros.expanded("SUBMIT_FACTORY_JOBS_BY_DEFAULT")
+    by_default = bindings.expanded("SUBMIT_FACTORY_JOBS_BY_DEFAULT")
     return str(by_default).strip().lower() in ("true", "t", "yes", "y", "1")
 
 
@@ -348,17 +348,8 @@ def reason_of(error: Exception) -> str:
     """The text of an exception of the bindings, in one line, with what to do where we know it."""
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, FAULTS):
-        return f"{type(error).__name__}: {text} ({in_bindings()})"
+        return f"{type(error).__name__}: {text} ({bindings.in_bindings()})"
     return f"{text} ({OLDER_DAEMONS})" if refuses_older_daemons(text) else text
-
-
-def in_bindings() -> str:
-    """What to do about an exception that none of our calls should have raised."""
-    version = htcondor2.version().split()[1]
-    return (
-        f"an error within HTCondor's Python bindings {version}, or in how we call them: try others"
-        " (docs/administrators.md, Bindings and daemons), and please report it"
-    )
 
 
 def refuses_older_daemons(said: str) -> bool:

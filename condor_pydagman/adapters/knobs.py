@@ -14,8 +14,8 @@ import classad2
 import htcondor2
 
 from condor_pydagman import config
+from condor_pydagman.adapters.bindings import expanded
 from condor_pydagman.adapters.files import read_text
-from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.config import Knob
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple

@@ -16,8 +16,8 @@ from typing import Any
 
 import htcondor2
 
+from condor_pydagman.adapters.bindings import expanded
 from condor_pydagman.adapters.descriptions import reason_of
-from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_ad import quoted

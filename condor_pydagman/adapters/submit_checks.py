@@ -13,7 +13,7 @@ from typing import Any
 
 import classad2
 
-from condor_pydagman.adapters import files, macros
+from condor_pydagman.adapters import bindings, files
 from condor_pydagman.adapters.descriptions import (
     BINDINGS,
     copy_of,
@@ -245,5 +245,5 @@ def _read_file(path: str) -> str | None:
 
 
 def _units_are_missed() -> bool:
-    wanted = macros.expanded("SUBMIT_REQUEST_MISSING_UNITS") or ""
+    wanted = bindings.expanded("SUBMIT_REQUEST_MISSING_UNITS") or ""
     return str(wanted).strip().lower() == "warn"

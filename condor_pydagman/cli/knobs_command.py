@@ -229,8 +229,8 @@ def unknown_knobs() -> list[str]:
     """A line for each knob that is set and looks like one of DAGMan's, but is none."""
     import htcondor2
 
+    from condor_pydagman.adapters.bindings import OWN_MACRO
     from condor_pydagman.adapters.knobs import knob_sources
-    from condor_pydagman.adapters.macros import OWN_MACRO
 
     known = {knob.name for knob in knobs()}
     known |= {name for name in FORMER if not knob_sources().is_set(name)}

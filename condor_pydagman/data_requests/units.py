@@ -14,7 +14,6 @@ _SECONDS = {
     **dict.fromkeys(("d", "day", "days"), 86400),
     **dict.fromkeys(("w", "week", "weeks"), 604800),
 }
-_STEPS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 
 def read_size(text: str) -> int:
@@ -40,18 +39,6 @@ def read_duration(text: str) -> float:
     if unit.lower() not in _SECONDS:
         raise ValueError(f"{text!r} is no duration; write it like 90, 60 minutes or 2 hours")
     return amount * _SECONDS[unit.lower()]
-
-
-def duration_text(seconds: float) -> str:
-    """A duration in two units: "2 h 5 min"."""
-    whole = round(seconds)
-    for length, unit in _STEPS:
-        if whole >= length:
-            count, rest = divmod(whole, length)
-            smaller = {"d": (3600, "h"), "h": (60, "min"), "min": (1, "s")}[unit]
-            more = rest // smaller[0]
-            return f"{count} {unit} {more} {smaller[1]}" if more else f"{count} {unit}"
-    return f"{whole} s"
 
 
 def _parts(text: str) -> tuple[float, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from condor_pydagman.data_requests.faults import FaultKind
 from condor_pydagman.data_requests.requests import Placement, Transfer
-from condor_pydagman.data_requests.units import duration_text
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.placement.rules.ways import obstacle_lines
 from condor_pydagman.placement.worker import AttemptEnd
 from condor_pydagman.printable import escaped_line, size_text
 from condor_pydagman.records.placement_event import COMPLETED, RESCHEDULED
+from condor_pydagman.words import duration
 
 WORTH_A_RATE = 1 << 20  # bytes; of fewer, the rate tells how long it takes to begin
 
@@ -51,7 +51,7 @@ def _line(end: AttemptEnd) -> str:
         why = f"{kind.meaning}:"
     if end.state != RESCHEDULED:
         return f"FAILED: {name} ({end.way}, attempt {end.attempt}): {why}"
-    again = f"again in {duration_text(end.delay_s)}" if end.delay_s else "the next way is tried"
+    again = f"again in {duration(end.delay_s)}" if end.delay_s else "the next way is tried"
     return f"attempt {end.attempt}: {name} ({end.way}): {why}; {again}"
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from condor_pydagman.data_requests.units import duration_text
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.placement.attempt_lines import WORTH_A_RATE, rate_text
 from condor_pydagman.placement.work import Work
 from condor_pydagman.placement.worker import AttemptEnd
 from condor_pydagman.printable import size_text
 from condor_pydagman.records.placement_event import COMPLETED, FAILED
+from condor_pydagman.words import duration
 
 LAST_FAULT = "PlacementLastFault"  # of the job's ad
 
@@ -86,7 +86,7 @@ class ProgressSum:
         if self.moved:
             rate = f", {rate_text(self.moved, seconds)}" if self.moved >= WORTH_A_RATE else ""
             parts.append(f"{size_text(self.moved)}{rate}")
-        return f"{'; '.join(parts)}; {duration_text(seconds)}"
+        return f"{'; '.join(parts)}; {duration(seconds)}"
 
 
 def as_string(text: str) -> str:

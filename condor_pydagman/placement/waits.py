@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from condor_pydagman.data_requests.units import duration_text
+from condor_pydagman.words import duration
 
 
 class Wait:
@@ -29,6 +29,6 @@ class Wait:
     def over(self) -> None:
         """It waits no more."""
         if self._text:
-            waited = duration_text(time.monotonic() - self._since)
+            waited = duration(time.monotonic() - self._since)
             self._say(f"has waited {waited} for {self._text}")
             self._text = ""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.macros import expanded
+from condor_pydagman.adapters.bindings import expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.tasks import (

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Optional
 
 from condor_pydagman.adapters import deleted_directories, files
-from condor_pydagman.adapters.macros import expanded
+from condor_pydagman.adapters.bindings import expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.adapters.made import Makers, Sources
