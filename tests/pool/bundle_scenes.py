@@ -72,6 +72,14 @@ class Bundled:
         for name in names:
             self.scene.started(f"{name} 0")
 
+    def ends_without_dagman(self, go: str) -> None:
+        """Its job ends while DAGMan is held; `go` is the file that its task waits for."""
+        job = self.job
+        self.scene.hold()
+        self.scene.touch(go)
+        gone = lambda: not self.scene.access_point.queue(f"ClusterId == {job}")  # noqa: E731
+        self.scene.until(gone, "the end of the job")
+
     def is_running(self, name: str) -> tuple[int, int]:
         """The processes of the node's last task, and of the runner."""
         last = self._starts(name)[-1]

@@ -390,11 +390,7 @@ def dagman_is_killed_while_it_runs(b: Bundled) -> None:
 def its_job_ends_without_dagman(b: Bundled) -> None:
     b.submit(B=WAITS)
     b.started("A", "B")
-    job = b.job
-    b.scene.hold()
-    b.scene.touch("go.B")
-    gone = lambda: not b.scene.access_point.queue(f"ClusterId == {job}")  # noqa: E731
-    b.scene.until(gone, "the end of the job")
+    b.ends_without_dagman("go.B")
     b.scene.release()
     b.ends()
     b.ran()
@@ -405,11 +401,7 @@ def its_job_ends_without_dagman(b: Bundled) -> None:
 def the_results_are_cut(b: Bundled) -> None:
     b.submit(D=WAITS)
     b.started("A", "D")
-    job = b.job
-    b.scene.hold()
-    b.scene.touch("go.D")
-    gone = lambda: not b.scene.access_point.queue(f"ClusterId == {job}")  # noqa: E731
-    b.scene.until(gone, "the end of the job")
+    b.ends_without_dagman("go.D")
     path = b.scene.work / "t.dag.bundles" / "1" / "results"
     text = path.read_bytes()
     os.truncate(path, text.index(b'"ended": 4') + 30)

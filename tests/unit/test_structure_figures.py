@@ -77,7 +77,7 @@ LINES = {
     "config": 1017,
     "daemon": 4266,
     "dagman_job": 2247,
-    "data_requests": 1762,
+    "data_requests": 1750,
     "engine": 7877,
     "explain": 2439,
     "features": 30259,

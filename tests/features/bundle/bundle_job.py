@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,6 +83,18 @@ class BundleJob:
             return subprocess.Popen(
                 command, cwd=self.path, env=self.environment, stderr=said, **options
             )
+
+    def stopped(self, how: signal.Signals, chance: random.Random) -> int:
+        """Start it, and stop it somewhere; its exit code.  What had ended must not run again."""
+        before = {number: self.text(f"ran.{number}") for number in self.ended()}
+        process = self.start()
+        more = len(self.text("results")) + chance.randint(0, 2500)
+        is_there = lambda: len(self.text("results")) > more or process.poll() is not None  # noqa: E731
+        until(is_there, "results", pause_s=0.0005)
+        process.send_signal(how)
+        code = process.wait()
+        assert before == {number: self.text(f"ran.{number}") for number in before}
+        return code
 
     def run(self, code: int = 0, **options: Any) -> str:
         """Run it to its end, which must have that exit code; returns what it says."""

@@ -207,24 +207,28 @@ def test_without_file_transfer_nothing_is_asked_to_be_transferred(dag: Dag) -> N
 
 
 @pytest.mark.parametrize(
-    ("line", "cpus", "memory"),
+    ("line", "key", "want"),
     [
-        ("request_memory = 10", "3", "30"),
-        ("request_memory = 1.5 GB", "3", "4.5GB"),
-        ("request_memory = 10\nrequest_cpus = 2", "6", "30"),
-        ("request_memory = ifThenElse(x, 1, 2)", "3", "(ifThenElse(x, 1, 2)) * 3"),
-        ("m = 2 GB\nrequest_memory = $(m)", "3", "6GB"),
-        ("request_memory = 1048577", "3", "3145731"),
-        ("RequestCpus = 2\nRequestMemory = 10", "6", "30"),
+        ("request_memory = 10", "request_cpus", "3"),
+        ("request_memory = 10", "request_memory", "30"),
+        ("request_memory = 1.5 GB", "request_memory", "4.5GB"),
+        ("request_memory = 10\nrequest_cpus = 2", "request_cpus", "6"),
+        ("request_memory = ifThenElse(x, 1, 2)", "request_memory", "(ifThenElse(x, 1, 2)) * 3"),
+        ("m = 2 GB\nrequest_memory = $(m)", "request_memory", "6GB"),
+        ("request_memory = 1048577", "request_memory", "3145731"),
+        ("RequestCpus = 2\nRequestMemory = 10", "request_cpus", "6"),
+        ("RequestCpus = 2\nRequestMemory = 10", "request_memory", "30"),
+        ("request_licences = 2", "request_licences", "6"),
+        ("+RequestMemory = 10", "My.RequestMemory", "30"),
+        ("concurrency_limits = a, b:2", "concurrency_limits", "a:3, b:6"),
     ],
 )
 def test_side_by_side_they_need_as_much_as_all_of_them(
-    dag: Dag, line: str, cpus: str, memory: str
+    dag: Dag, line: str, key: str, want: str
 ) -> None:
     (dag.path / "n.sub").write_text(PLAIN.replace("request_memory = 10", line))
     submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1), parallel=3))
-    assert submit.expand("request_cpus") == cpus
-    assert submit.expand("request_memory") == memory
+    assert submit.expand(key) == want
 
 
 def test_side_by_side_they_need_as_often_the_default(dag: Dag) -> None:
@@ -234,22 +238,6 @@ def test_side_by_side_they_need_as_often_the_default(dag: Dag) -> None:
     default = htcondor2.param["JOB_DEFAULT_REQUESTMEMORY"]
     product = str(int(default) * 3) if default.isdigit() else f"({default}) * 3"
     assert submit.expand("request_memory") == product
-
-
-@pytest.mark.parametrize(
-    ("line", "key", "want"),
-    [
-        ("request_licences = 2", "request_licences", "6"),
-        ("+RequestMemory = 10", "My.RequestMemory", "30"),
-        ("concurrency_limits = a, b:2", "concurrency_limits", "a:3, b:6"),
-    ],
-)
-def test_side_by_side_they_take_as_many_places_as_all_of_them(
-    dag: Dag, line: str, key: str, want: str
-) -> None:
-    (dag.path / "n.sub").write_text(PLAIN.replace("request_memory = 10", line))
-    submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1), parallel=3))
-    assert submit.expand(key) == want
 
 
 def test_the_image_is_that_of_the_nodes_directory(dag: Dag) -> None:

@@ -475,19 +475,7 @@ def test_a_run_that_is_stopped_and_goes_on(job: BundleJob, how: signal.Signals, 
         job.add(f"echo >> ran.{number}; exit {number}")
     runs = 0
     while len(job.ended()) < 40:
-        before = {number: job.text(f"ran.{number}") for number in job.ended()}
-        process = job.start()
-        more = len(job.text("results")) + chance.randint(0, 2500)
-        until(
-            lambda more=more, process=process: (
-                len(job.text("results")) > more or process.poll() is not None
-            ),
-            "results",
-            pause_s=0.0005,
-        )
-        process.send_signal(how)
-        assert process.wait() in (0, 22, -9)
-        assert before == {number: job.text(f"ran.{number}") for number in before}
+        assert job.stopped(how, chance) in (0, 22, -9)
         runs += 1
     job.run()
     assert job.outcomes() == [(number, 0) for number in range(1, 41)]

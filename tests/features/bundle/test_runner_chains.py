@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.features.bundle.bundle_job import BundleJob, changed
-from tests.waiting import until
 
 RELEASED = "while ! grep -q released results; do sleep 0.02; done; "
 LINE = {"run": 0, "host": "h", "time": 1.0}
@@ -268,19 +267,7 @@ def test_chains_that_are_stopped_and_go_on(tmp_path: Path, how: signal.Signals, 
     knotted(job, chance)
     over = False
     while not over:
-        before = {number: job.text(f"ran.{number}") for number in job.ended()}
-        process = job.start()
-        more = len(job.text("results")) + chance.randint(0, 2500)
-        until(
-            lambda more=more, process=process: (
-                len(job.text("results")) > more or process.poll() is not None
-            ),
-            "results",
-            pause_s=0.0005,
-        )
-        process.send_signal(how)
-        over = process.wait() == 0
-        assert before == {number: job.text(f"ran.{number}") for number in before}
+        over = job.stopped(how, chance) == 0
     check(job)
 
 
