@@ -117,10 +117,11 @@ def has_no_room(run: RunState, reason: str) -> None:
 
 
 def has_room(run: RunState) -> None:
-    """The schedd's queue took what it had no room for before."""
-    if run.submission.is_full:
+    """The schedd's queue took a job: it is full no more if that is the second in a row, or no node
+    waits; at a steady limit each job that ends gives room for one."""
+    if run.submission.is_full and (run.submission.in_a_row or not run.ready.tickets):
+        run.submission.is_full = False
         run.say("The queue of the schedd has room again")
-    run.submission.is_full = False
 
 
 def on_common_input(run: RunState, found: CommonInput) -> None:

@@ -171,7 +171,7 @@ def test_a_transient_failure_is_tried_again_ever_later_then_given_up() -> None:
 
 def test_a_full_queue_is_no_fault_of_the_node() -> None:
     """It waits as for -MaxJobs, however long; it is told once, and tried soon when jobs end."""
-    harness = make.harness_of("A B -> C", Config(max_submit_attempts=2))
+    harness = make.harness_of("A B D -> C", Config(max_submit_attempts=2))
     harness.take("A", 5)
     full = inputs.SubmitFailed(1, "no room", permanent=False, full=True)
     waits = []
@@ -187,6 +187,10 @@ def test_a_full_queue_is_no_fault_of_the_node() -> None:
     assert harness.engine.next_deadline() == harness.now + 1
     harness.wait(1.0)
     harness.take("B", 6)
+    harness.tell(full._replace(node=2))  # at a steady limit, for each job that ends
+    harness.happens(make.terminated(6, 0))
+    harness.wait(1.0)
+    harness.take("D", 7)
     assert [line.text for line in harness.ever(do.Say) if "queue of the schedd" in line.text] == [
         "The queue of the schedd is full, nodes wait for room: no room",
         "The queue of the schedd has room again",
@@ -209,7 +213,7 @@ def test_another_fault_behind_a_full_queue_has_its_own_back_off() -> None:
 
 @pytest.mark.parametrize("first", [False, True])
 def test_a_failed_submit_goes_to_the_front_if_so_configured(first: bool) -> None:
-    harness = make.harness_of("A B", Config(retry_submit_first=first))
+    harness = make.harness_of("A", Config(retry_submit_first=first))
     harness.tell(TRANSIENT)
     harness.wait(1.0)
     assert harness.submits() == (["A"] if first else ["B"])
