@@ -418,19 +418,6 @@ def test_live_they_count_from_now_whatever_the_clock_of_the_log_says() -> None:
     assert harness.engine.next_deadline() == harness.now + 60.0
 
 
-def test_a_job_that_waits_on_hold_for_a_person_may_wait() -> None:
-    config = make.quiet(put_failed_jobs_on_hold=True)
-    harness = with_timeout("QUEUED 60 RUNNING 30 TOTAL 90", config=config)
-    harness.tell(make.terminated(5, value=1))
-    assert harness.asked(do.SubmitNode)[0].on_hold
-    harness.take("A", 6)
-    harness.wait(1000.0)
-    assert not records(harness)
-    harness.tell(make.of_job(EventKind.EXECUTE, 6))
-    harness.wait(31.0)
-    assert records(harness)
-
-
 # TIMEOUT: which clocks are kept, which start, and how much work they are (counted, not timed).
 
 

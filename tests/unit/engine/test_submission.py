@@ -207,13 +207,14 @@ def test_another_fault_behind_a_full_queue_has_its_own_back_off() -> None:
         harness.tell(TRANSIENT)
         waits.append(harness.engine.next_deadline() - harness.now)
     assert waits == [2, 4, 8, 16]
+    harness.wait(16)
     harness.take("A", 5)
     assert harness.said("The queue of the schedd has room again")
 
 
 @pytest.mark.parametrize("first", [False, True])
 def test_a_failed_submit_goes_to_the_front_if_so_configured(first: bool) -> None:
-    harness = make.harness_of("A", Config(retry_submit_first=first))
+    harness = make.harness_of("A B", Config(retry_submit_first=first))
     harness.tell(TRANSIENT)
     harness.wait(1.0)
     assert harness.submits() == (["A"] if first else ["B"])
