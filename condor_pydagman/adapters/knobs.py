@@ -126,8 +126,9 @@ class KnobSources:
         """A file, before it is looked into, and those that it includes by their full names, as far
         as they are there."""
         yield path
-        for target in _included(path) if depth < MAX_INCLUDE_DEPTH else ():
-            inner = re.sub(r"\$\((\w+)\)", lambda name: self._lookup(name[1]) or "", target)
+        lines = _lines(path) if depth < MAX_INCLUDE_DEPTH else ()
+        for found in filter(None, map(_INCLUDE.match, lines)):
+            inner = re.sub(r"\$\((\w+)\)", lambda name: self._lookup(name[1]) or "", found[1])
             if os.path.isfile(inner):
                 yield from self.with_included(inner, depth + 1)
 
@@ -153,10 +154,6 @@ def _in_environment(knob: str) -> KnobSource | None:
         if variable.upper() == f"_CONDOR_{knob.upper()}":
             return KnobSource(ENVIRONMENT, variable)
     return None
-
-
-def _included(path: str) -> list[str]:
-    return [match[1] for match in map(_INCLUDE.match, _lines(path)) if match]
 
 
 def _assignments(path: str) -> dict[str, int]:

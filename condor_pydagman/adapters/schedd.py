@@ -20,6 +20,7 @@ import classad2
 import htcondor2
 
 from condor_pydagman.adapters import descriptions, job_history
+from condor_pydagman.adapters.bindings import limit_in
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, USER_NOTES, is_shared, retry_of
@@ -142,13 +143,6 @@ _REFUSED = (
 # is a warning about jobs that the schedd has, and the end of its reply was lost.
 _FORBIDDEN = re.compile(r"unable to commit transaction, schedd:-?[1-9]")
 # Knobs of the schedd, by the number that it answers instead of the next proc's.
-_SCHEDD_LIMITS = {
-    "-2": "MAX_JOBS_SUBMITTED",
-    "-3": "MAX_JOBS_PER_OWNER",
-    "-4": "MAX_JOBS_PER_SUBMISSION",
-}
-_NO_NEXT_PROC = re.compile(r"expected next ProcId to be \d+, but Schedd says (-\d+)")
-_NO_CLUSTER = re.compile(r"Failed to create new cluster.*\b(MAX_JOBS_\w+) exceeded", re.DOTALL)
 
 
 class ScheddAdapter:
@@ -171,7 +165,7 @@ class ScheddAdapter:
         warnings.simplefilter("always")
         # Python 3.12 warns of forks if a library has started a thread; no user can act on it.
         warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-        warnings.showwarning = self._show_warning
+        warnings.showwarning = lambda message, *_, **__: self.warn(str(message))
 
     def memory(self) -> list[Any]:
         """The state of this object, for `remember`; of types that JSON has."""
@@ -445,9 +439,6 @@ class ScheddAdapter:
                 ) from None
         return self._schedd
 
-    def _show_warning(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        self.warn(str(message))
-
 
 def _queued_job(ad: Any) -> QueuedJob:
     """A job of the queue, with the node's name in its ad."""
@@ -493,9 +484,8 @@ def _issue_credentials(description: Any) -> None:
 def _submit_error(error: Exception, description: Any = None, dagman: int = 0) -> PoolError:
     """The PoolError for a failed submission; LostReply if the text is unknown."""
     reason = reason_of(error)
-    over = _NO_NEXT_PROC.match(reason) or _NO_CLUSTER.match(reason)
-    knob = _SCHEDD_LIMITS.get(over[1], over[1]) if over else ""
-    if knob in _SCHEDD_LIMITS.values():
+    knob = limit_in(reason)
+    if knob:
         return _over_limit(reason, knob, description, dagman)
     text = reason.lower()
     if any(phrase in text for phrase in _NOT_SENT):

@@ -306,12 +306,9 @@ def _removes_all(request: Request) -> bool:
 
 def _lost(request: Request, reason: str) -> Any:
     """What becomes of a request that was handed over and is not answered."""
-    lost = isinstance(request, Submit)
-    return _failed(request, LostReply(reason) if lost else PoolError(reason, transient=True))
-
-
-def _failed(request: Request, error: PoolError) -> Any:
-    return SubmitResult(error) if isinstance(request, Submit) else error
+    if isinstance(request, Submit):
+        return SubmitResult(LostReply(reason))
+    return PoolError(reason, transient=True)
 
 
 def _parent_is_large() -> bool:

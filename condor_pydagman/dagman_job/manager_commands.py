@@ -51,7 +51,9 @@ def read_dag_files(options: SubmitOptions) -> ManagerFacts:
                 attributes.append(command.attribute)
             elif isinstance(command, commands.Env):
                 raw = command.variables
-                env[command.set].append(raw if command.set else _comma_separated(raw))
+                env[command.set].append(
+                    raw if command.set else ",".join(raw.replace(",", " ").split())
+                )
     config = _one_config(_config_path(options.config, "") if options.config else "", configs)
     return ManagerFacts(config, tuple(attributes), tuple(env[True]), tuple(env[False]))
 
@@ -87,10 +89,6 @@ def _manager_commands(text: str, path: str) -> Sequence[Command]:
     from condor_pydagman.language.parser import manager_commands
 
     return manager_commands(text, path)
-
-
-def _comma_separated(names: str) -> str:
-    return ",".join(names.replace(",", " ").split())
 
 
 def _config_path(name: str, dag: str) -> str:

@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import knobs
@@ -186,7 +186,9 @@ class _Walk:
         around = [key for level in self._levels for key in level.keys]
         if key in around:
             way = [file for _, file in around[around.index(key) :]]
-            self._fail(level, _loop([*way, key[1]]), subdag.file)
+            loop = " -> ".join([*way, key[1]])
+            wrong = f"ERROR: a DAG can't contain itself as a sub-DAG: {loop}; take one of these"
+            self._fail(level, f"{wrong} SUBDAG lines out", subdag.file)
         elif key not in self._ended:
             self._enter(_Level(options, directory))
         elif not self._ended[key]:
@@ -233,13 +235,6 @@ def _subdags(text: str, file: str) -> tuple[list[Subdag], DagFileError | None]:
 
 def _key(directory: str, file: str) -> _Key:
     return os.path.realpath(directory), os.path.realpath(os.path.join(directory, file))
-
-
-def _loop(files: Sequence[str]) -> str:
-    return (
-        f"ERROR: a DAG can't contain itself as a sub-DAG: {' -> '.join(files)}; "
-        "take one of these SUBDAG lines out"
-    )
 
 
 def prepare(
@@ -306,10 +301,8 @@ def _refuse_itself(name: str, directory: str, file: str, options: DagmanOptions)
 
 
 def _in_one_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return "; ".join(
-        line[len("ERROR: ") :] if line.startswith("ERROR: ") else line for line in lines
-    )
+    lines = (line.strip().removeprefix("ERROR: ") for line in text.splitlines())
+    return "; ".join(filter(None, lines))
 
 
 def _print(text: str, error: bool = False) -> None:

@@ -290,8 +290,17 @@ def _said(error: Exception) -> str:
 
 def _refused(said: str, paths: DagPaths) -> PoolError:
     """The error for what the bindings said when they were to submit."""
+    from condor_pydagman.adapters.bindings import limit_in
     from condor_pydagman.adapters.descriptions import OLDER_DAEMONS, refuses_older_daemons
 
+    later = (
+        f"Nothing is lost: condor_submit {paths.condor_sub} submits the DAG later, as does "
+        "condor_submit_dag -force"
+    )
+    knob = limit_in(said)
+    if knob:
+        reason = f"The schedd's queue is full: {knob} allows you no more jobs"
+        return _failed(reason, f"Some must leave it first. {later}", transient=True)
     if said.startswith(_NO_CONNECTION):
         reason = "Failed to connect to local queue manager\n" + said[len(_NO_CONNECTION) :].strip()
         why = "The schedd does not let you in; `condor_ping -type schedd WRITE` tells more."
@@ -299,11 +308,7 @@ def _refused(said: str, paths: DagPaths) -> PoolError:
             why = "The schedd does not answer; is it running?"
         elif refuses_older_daemons(said):
             why = f"{OLDER_DAEMONS[:1].upper()}{OLDER_DAEMONS[1:]}."
-        hint = (
-            f"{why}\n       Nothing is lost: condor_submit {paths.condor_sub} submits the DAG "
-            "later, as does condor_submit_dag -force"
-        )
-        return _failed(reason, hint, transient=True)
+        return _failed(reason, f"{why}\n       {later}", transient=True)
     commit = _NO_COMMIT.match(said)
     if commit:
         reason = "Failed to commit job submission into the queue.\nERROR: " + said[commit.end() :]

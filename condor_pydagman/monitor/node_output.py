@@ -103,7 +103,8 @@ class NodeOutput:
         if not queued.procs:
             return self._without_job(attempt, ended=ended)
         if not queued.started:
-            state = "left the queue before it ran" if ended else _waits(queued)
+            stands = f"is {'on hold' if queued.held else 'idle'} and has not run yet"
+            state = "left the queue before it ran" if ended else stands
             why = f"{self._job(attempt)} {state}{self._before(attempt)}"
             return Written({}, why, comes=not ended, running=not ended)
         return self._of_jobs(attempt, ended=ended)
@@ -210,7 +211,3 @@ class NodeOutput:
                     f" what the one before wrote: it has only the output of the last, attempt"
                     f" {begun[-1].number + 1}. $(RETRY) in the name of the file keeps all"
                 )
-
-
-def _waits(attempt: Attempt) -> str:
-    return "is on hold and has not run yet" if attempt.held else "is idle and has not run yet"

@@ -17,6 +17,7 @@ from condor_pydagman.dagman_job.condor_sub import old_arguments
 from condor_pydagman.dagman_job.options import parse_submit
 from condor_pydagman.dagman_job.prepare_job import DASHES
 from condor_pydagman.dagman_job.submit_to_schedd import unused_lines
+from condor_pydagman.names import DagPaths
 from tests import locks
 from tests.waiting import ending
 
@@ -225,6 +226,13 @@ def test_a_condor_dagman_that_cannot_run(
     assert err.startswith("ERROR: Can't access executable file ./d: " + message if message
                           else "ERROR: Can't find address of local schedd")  # fmt: skip
     assert not Path("t.dag.condor.sub").exists()
+
+
+def test_a_full_queue_is_told_with_its_knob() -> None:
+    said = "expected next ProcId to be 0, but Schedd says -3"
+    text = str(submit_to_schedd._refused(said, DagPaths("t.dag")))
+    assert text.startswith("ERROR: The schedd's queue is full: MAX_JOBS_PER_OWNER allows you no")
+    assert "condor_submit t.dag.condor.sub submits the DAG later" in text
 
 
 def test_valgrind(dag_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
