@@ -137,7 +137,7 @@ class Follower:
         self.late: dict[int, int] = {}
         self._in_list, self._listed = False, ""  # of failed nodes, and the last of it
         self._is_ours = False  # whether the nodes log has records of our DAGMan
-        self._do: dict[OutKind, Callable[[OutLine], None]] = {
+        self._do: dict[OutKind, Callable[[OutLine], object]] = {
             OutKind.START: self._start,
             OutKind.VERSION: self._version,
             OutKind.NEW_RUN: self._new_run,
@@ -149,12 +149,13 @@ class Follower:
             OutKind.RESCUE_READ: self._rescue_read,
             OutKind.RESCUE_TO: self._rescue_to,
             OutKind.SCRIPT_START: self._script_start,
+            OutKind.SCRIPT_ERROR: lambda line: self.run.unstarted.update({line.node: line.text}),
             OutKind.SCRIPT_END: self._script_end,
             OutKind.SCRIPT_DEFERRED: self._script_deferred,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
             OutKind.JOB_FAILURE: self._job_failure,
-            OutKind.RETRY: self._retry,
-            OutKind.ERROR: self._error,
+            OutKind.RETRY: lambda line: self.run.said_failed.pop(line.node, None),
+            OutKind.ERROR: lambda line: self.run.errors.append(line.text),
             OutKind.FAILED_LIST: self._failed_list,
             OutKind.LISTED_NODE: self._listed_node,
             OutKind.LISTED_ERROR: self._listed_error,
@@ -363,6 +364,7 @@ class Follower:
 
     def _script_start(self, line: OutLine) -> None:
         self._learn(line.node)
+        self.run.unstarted.pop(line.node, None)
         if line.text == "PRE":
             self._when_due(line, self._pre_starts)
         elif line.text == "POST":
@@ -411,12 +413,6 @@ class Follower:
         said = self.run.said_failed
         if node in said or len(said) < MAX_SAID:
             said[node] = how
-
-    def _retry(self, line: OutLine) -> None:
-        self.run.said_failed.pop(line.node, None)
-
-    def _error(self, line: OutLine) -> None:
-        self.run.errors.append(line.text)
 
     def _failed_list(self, _line: OutLine) -> None:
         self.run.said_failed.clear()

@@ -398,6 +398,7 @@ class Run:
         removed_at: when the one or the other was.
         knobs: those that decide states, by fields of Config, as `.dagman.out` says.
         knob_places: to what a knob with a throttle is set and where, if it is not the default.
+        unstarted: why the last script of a node could not be started, by the node's name.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name.
@@ -440,6 +441,7 @@ class Run:
         self.removed_at = self.aborted_at = 0.0
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}
+        self.unstarted: dict[str, str] = {}
         self.is_list = self.removed = False
         self.complete = True
         self._asked_by = ""  # who asks for the halt, or its end, that is about to be told

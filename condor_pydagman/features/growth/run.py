@@ -257,17 +257,18 @@ class Growing(Feature):
     # The records have been read.
 
     def on_grown(self, node: int, event: LogEvent) -> None:
-        """The piece is in force.  Who only follows the log has no texts, and does without nodes."""
+        """The piece is in force.  Who only follows the log can do without its nodes."""
         run, number = self.run, event.value
         run.written.drop(PIECE, number)
         if number <= self._highest:
             return  # its record was written twice
-        pieces = run.given.get(self.name)
+        piece: Piece | None = None
         try:
-            piece = None if pieces is None else pieces[event.text.partition(" ")[0]]
+            piece = run.given.get(self.name, {}).get(event.text.partition(" ")[0])
         except FileError as error:
-            self._stop_without_piece(error)
-            return
+            if run.mode is not Mode.FOLLOW:
+                self._stop_without_piece(error)
+                return
         self._take(number, run.dag.names[node] if event.node else "")
         if piece is not None:
             self._extend(piece, number)
