@@ -169,9 +169,10 @@ class Growing(Feature):
                 f"the DAG would have {nodes:,} nodes, more than the {most:,} of"
                 " PYDAGMAN_MAX_GROWN_NODES: another DAG can go on, see docs/growth.md"
             )
-        why = self._obstacle_to_feeding(piece)
+        feeder = run.features.get("feeder") if piece.feeding is not None else None
+        why = feeder.obstacle(piece) if feeder is not None else ""
         if why:
-            return why
+            return str(why)
         names, known = piece.dag.names[: piece.size], run.dag.ids.keys()
         if not known.isdisjoint(names):
             name = next(name for name in names if name in known)
@@ -184,10 +185,6 @@ class Growing(Feature):
             if why:
                 return f"node {run.dag.names[node]} can't get another parent now: {why}"
         return ""
-
-    def _obstacle_to_feeding(self, piece: Piece) -> str:
-        feeder = self.run.features.get("feeder") if piece.feeding is not None else None
-        return str(feeder.obstacle(piece)) if feeder is not None else ""
 
     @property
     def is_growing(self) -> bool:

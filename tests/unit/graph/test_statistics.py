@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,18 +12,7 @@ from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.statistics import NO_START, count_arcs, shape
 from condor_pydagman.vocabulary import NodeKind
-
-Line = tuple[Sequence[int], Sequence[int]]
-
-
-def make(nodes: int, lines: Sequence[Line]) -> Dag:
-    dag = Dag()
-    for node in range(nodes):
-        dag.add_node(f"n{node}", "x")
-    for parents, children in lines:
-        dag.add_edges(parents, children)
-    dag.finish()
-    return dag
+from tests.unit.graph.test_cycle import Line, make
 
 
 def widths(dag: Dag) -> list[int]:
