@@ -153,7 +153,7 @@ class Follower:
             OutKind.SCRIPT_END: self._script_end,
             OutKind.SCRIPT_DEFERRED: self._script_deferred,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
-            OutKind.JOB_FAILURE: self._job_failure,
+            OutKind.JOB_FAILURE: lambda line: self._say_failed(line.node, f"job {line.text}"),
             OutKind.RETRY: lambda line: self.run.said_failed.pop(line.node, None),
             OutKind.ERROR: lambda line: self.run.errors.append(line.text),
             OutKind.FAILED_LIST: self._failed_list,
@@ -164,9 +164,9 @@ class Follower:
             OutKind.NO_SITE_YET: self._of_feature,
             OutKind.STEERED: self._of_feature,
             OutKind.HALT: self._halt,
-            OutKind.HALT_REASON: self._halt_reason,
+            OutKind.HALT_REASON: lambda line: self.run.halted_because(line.text),
             OutKind.RESUME: self._resume,
-            OutKind.RESUME_REASON: self._resume_reason,
+            OutKind.RESUME_REASON: lambda line: self.run.resumed_because(line.text),
             OutKind.LIMIT: self._limit,
             OutKind.STATUS: self._status,
             OutKind.TOTAL: self._count_total,
@@ -406,9 +406,6 @@ class Follower:
         self._say_failed(line.node, f"can't be submitted: {line.text}")
         self._unlogged(line, JournalRecord.SUBMIT_FAILED, State.READY)
 
-    def _job_failure(self, line: OutLine) -> None:
-        self._say_failed(line.node, f"job {line.text}")
-
     def _say_failed(self, node: str, how: str) -> None:
         said = self.run.said_failed
         if node in said or len(said) < MAX_SAID:
@@ -516,15 +513,9 @@ class Follower:
         if self.run.halt(line.time, paused=line.text == PAUSED):
             self._tell("dag.halt", line.time)
 
-    def _halt_reason(self, line: OutLine) -> None:
-        self.run.halted_because(line.text)
-
     def _resume(self, line: OutLine) -> None:
         if self.run.resume(line.time):
             self._tell("dag.resume", line.time)
-
-    def _resume_reason(self, line: OutLine) -> None:
-        self.run.resumed_because(line.text)
 
     def _limit(self, line: OutLine) -> None:
         if self.run.limits.get(line.text) != line.number:

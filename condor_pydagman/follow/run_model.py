@@ -90,6 +90,7 @@ class Attempt:
 
     Attributes:
         number: 0 for the first.
+        is_retry: whether it follows from a failure, and not since the node was let run again.
         cluster: of its jobs, 0 if none has been submitted.
         proc: of the first of its jobs.
         noop: number of a NOOP node's job, which has no cluster, or of a task in its bundle, which
@@ -131,6 +132,7 @@ class Attempt:
         "held",
         "holds",
         "hosts",
+        "is_retry",
         "noop",
         "number",
         "over",
@@ -150,8 +152,8 @@ class Attempt:
         "value",
     )
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, number: int, *, anew: bool = False) -> None:
+        self.number, self.is_retry = number, number > 0 and not anew
         self.cluster = self.proc = self.procs = self.noop = 0
         self.submitted = self.started = self.stopped = self.ended = 0.0
         self.pauses: tuple[tuple[float, float], ...] = ()

@@ -15,7 +15,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.job_files import JobFiles, by_ads, by_description, same_files
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
-from condor_pydagman.printable import message, printable
+from condor_pydagman.printable import message, number_of, printable
 from condor_pydagman.vocabulary import NodeStatus
 
 _CLOCK_S = 1.0  # by which times of files may differ from those of the log
@@ -60,7 +60,7 @@ class NodeOutput:
         """
         node = run.nodes.get(logged_name(self._name)) or NodeRun(self._name)
         if which is not None and which > len(node.attempts) and (over or node.attempts):
-            raise UsageError(f"{self._title()} has had {_attempts(len(node.attempts))}")
+            raise UsageError(f"{self._title()} has had {number_of(len(node.attempts), 'attempt')}")
         if not node.attempts:
             return self._not_started(node, over=over)
         attempt = node.attempts[-1 if which is None else which - 1]
@@ -210,10 +210,6 @@ class NodeOutput:
                     f" what the one before wrote: it has only the output of the last, attempt"
                     f" {begun[-1].number + 1}. $(RETRY) in the name of the file keeps all"
                 )
-
-
-def _attempts(number: int) -> str:
-    return f"{number} attempt{'' if number == 1 else 's'}" if number else "no attempt"
 
 
 def _waits(attempt: Attempt) -> str:
