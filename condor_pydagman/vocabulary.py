@@ -14,9 +14,9 @@ SECRET = "CONDOR_SECURITY_SESSION"
 SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 
 EXIT_RESTART = 3  # DAGMan's exit code that makes the schedd restart its job
-# With a greater exit code the job stays queued, and DAGMan is started again: condor_submit_dag's
-# OnExitRemove.
+# With a greater exit code DAGMan is started again, by condor_submit_dag's OnExitRemove.
 MAX_FINAL_EXIT_CODE = 2
+HELD_BY_DAGMAN = 7001  # HoldReasonSubCode of DAGMan's job, if it has put itself on hold
 
 # The error for a job whose list of common input files differs from the DAG's.
 # Of a node whose submission is refused since its text has a `$`.

@@ -43,7 +43,7 @@ from condor_pydagman.records.own_ad import (
     RUN_COUNT,
     quoted,
 )
-from condor_pydagman.vocabulary import ALL_PROCS, SECRETS
+from condor_pydagman.vocabulary import ALL_PROCS, HELD_BY_DAGMAN, SECRETS
 
 # Works around an error in the bindings' reference counting of None.
 #
@@ -283,10 +283,11 @@ class ScheddAdapter:
         """
         action = htcondor2.JobAction.Release if release else htcondor2.JobAction.Hold
         with self._connection() as schedd:
-            which = f"ClusterId == {self.cluster}"
+            which, subcode = f"ClusterId == {self.cluster}", HELD_BY_DAGMAN
             if cluster:
+                subcode = 0
                 which = self._removal_constraint(schedd, (cluster, proc), False)
-            schedd.act(action, which, (reason, 0) if not release else reason)
+            schedd.act(action, which, reason if release else (reason, subcode))
 
     def prioritize(self, priority: int, jobs: Sequence[tuple[int, int]]) -> None:
         """Give jobs of this DAG, by cluster and proc or ALL_PROCS, another JobPrio; those that have

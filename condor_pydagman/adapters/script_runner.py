@@ -125,9 +125,11 @@ class ScriptRunner:
             if not start.tries:
                 start.stdout = self._capture(start.script, "STDOUT")
                 start.stderr = self._capture(start.script, "STDERR")
-            process = _start_process(start)
+            streams = start.stdout, start.stderr
+            process = start_program(action.words, start.directory, start.more, *streams)
         except (OSError, ValueError) as error:
-            if _is_temporary(error) and start.tries < len(SCRIPT_RETRIES_S):
+            is_temporary = isinstance(error, OSError) and error.errno in _TRANSIENT_ERRNOS
+            if is_temporary and start.tries < len(SCRIPT_RETRIES_S):
                 self._retry_at = self._clock() + SCRIPT_RETRIES_S[start.tries]
                 start.tries += 1
                 self._pending.appendleft(start)
@@ -159,14 +161,9 @@ class ScriptRunner:
         over = [run for run in self._runs if run.process.poll() is not None]
         if over:
             self._runs = [run for run in self._runs if run.process.returncode is None]
-        answers = []
-        for run in over:
-            problem = _write_debug_file(run)
-            if problem:
-                self.problems.append(problem)
-            action, status = run.start.action, run.process.returncode
-            answers.append(ScriptEnded(action.node, action.kind, status, held=action.held))
-        return answers
+        self.problems += filter(None, map(_write_debug_file, over))
+        ends = [(run.start.action, run.process.returncode) for run in over]
+        return [ScriptEnded(one.node, one.kind, status, held=one.held) for one, status in ends]
 
     def kill_all(self, *, answered: bool = False) -> None:
         """Kill all PRE and POST scripts and their process groups; pending ones do not start.
@@ -189,28 +186,6 @@ class ScriptRunner:
             else:
                 killed = ScriptEnded(action.node, action.kind, -signal.SIGKILL)
                 self._killed_pending.append(killed)
-
-
-def _is_temporary(error: OSError | ValueError) -> bool:
-    return isinstance(error, OSError) and error.errno in _TRANSIENT_ERRNOS
-
-
-def _start_process(start: _Start) -> subprocess.Popen[bytes]:
-    """Start the script's process.
-
-    Raises:
-        OSError, ValueError: it can't be started.
-    """
-    import subprocess
-
-    nowhere = subprocess.DEVNULL
-    return start_program(
-        start.action.words,
-        start.directory,
-        start.more,
-        start.stdout or nowhere,
-        start.stderr or nowhere,
-    )
 
 
 def _write_debug_file(run: _RunningScript) -> str:

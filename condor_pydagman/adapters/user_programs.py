@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -18,27 +19,48 @@ def start_program(
     words: Sequence[str],
     directory: str,
     more: Mapping[str, str],
-    stdout: IO[bytes] | int,
-    stderr: IO[bytes] | int,
+    stdout: IO[bytes] | int | None,
+    stderr: IO[bytes] | int | None,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a directory ('' for DAGMan's own), with `more` variables.
+    """Start a program in a directory ('' for DAGMan's own), with `more` variables.  What it writes
+    to a stream of None is lost.
 
     Raises:
         OSError, ValueError: it can't be started.
     """
     import subprocess
 
-    return subprocess.Popen(  # noqa: S603 - it is the user's own
-        words,
-        executable=program_path(words[0]),
-        cwd=directory or None,
-        env={**_environment(), **more},
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        start_new_session=True,
-        restore_signals=False,  # SIGPIPE and SIGXFSZ stay ignored, as daemons have them
-    )
+    path, nowhere = program_path(words[0]), subprocess.DEVNULL
+    try:
+        return subprocess.Popen(  # noqa: S603 - it is the user's own
+            words,
+            executable=path,
+            cwd=directory or None,
+            env={**_environment(), **more},
+            stdin=nowhere,
+            stdout=nowhere if stdout is None else stdout,
+            stderr=nowhere if stderr is None else stderr,
+            start_new_session=True,
+            restore_signals=False,  # SIGPIPE and SIGXFSZ stay ignored, as daemons have them
+        )
+    except OSError as error:
+        error.strerror = f"{error.strerror}{_meaning(error, os.path.join(directory, words[0]))}"
+        raise
+
+
+def _meaning(error: OSError, path: str) -> str:
+    """What it means for a program that is there; '' if that is plain."""
+    if error.errno == errno.ENOEXEC:
+        return " (it is no program, and does not begin with #!INTERPRETER)"
+    if error.errno == errno.EACCES and os.path.isfile(path) and not os.access(path, os.X_OK):
+        return " (it is not executable: use chmod +x)"
+    if error.errno != errno.ENOENT or not os.path.isfile(path):
+        return ""
+    with open(path, "rb") as file:
+        first = file.readline(200).decode("utf-8", "replace")
+    named = f" of its first line, {first.rstrip()}," * first.startswith("#!")
+    windows = "; the line ends in CR LF: save the file with LF" * first.endswith("\r\n")
+    return f" (the interpreter{named} is not there{windows})"
 
 
 def program_path(program: str) -> str:

@@ -275,7 +275,8 @@ def _lines(found: Outlook) -> Iterator[str]:
     jobs = sum(count.jobs for count in found.jobs)
     least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""
     fewer = "".join(f", fewer in {one.several_in}" for one in found.foreseen if one.several_in)
-    work = f"{least}{number_of(jobs, 'job')}{_sub_dags(found)}{fewer}"
+    sub_dags = f" and {number_of(len(found.inner), 'sub-DAG')}" if found.inner else ""
+    work = f"{least}{number_of(jobs, 'job')}{sub_dags}{fewer}"
     yield f"To run: {number_of(left, 'node')} with {work}"
     yield from _job_lines(found.jobs)
     if order.widths:
@@ -313,11 +314,6 @@ def _left_out(dag: Dag) -> int:
 def _kinds(dag: Dag) -> str:
     counts = {kind: dag.kinds.count(kind) for kind in NodeKind}
     return ", ".join(f"{count} {kind.name}" for kind, count in counts.items() if count)
-
-
-def _sub_dags(found: Outlook) -> str:
-    count = len(found.inner)
-    return f" and {number_of(count, 'sub-DAG')}" if count else ""
 
 
 def _job_lines(counts: Sequence[JobCount]) -> Iterator[str]:

@@ -147,16 +147,14 @@ def _lines(
     retries = [f"{name} {left}" for name, left in file.saved.retries.items()]
     if retries:
         yield f"Retries left: {', '.join(retries[:MAX_SHOWN])}{_more(retries)}"
-    if found.state is DagState.SUCCEEDED and file.written < begin_of_last_run(found):
-        yield f"A later run of {found.name} succeeded: nothing is left to run"
-        return
-    yield f"To run the rest: condor_pydagman run {_number_option(file, numbers)}{found.name}"
+    succeeded = found.state is DagState.SUCCEEDED and file.written < begin_of_last_run(found)
+    if succeeded:
+        yield f"A later run of {found.name} succeeded; a new run uses the file all the same"
+    option = "" if file.number == max(numbers) else f"-DoRescueFrom {file.number} "
+    yield f"To run the rest: condor_pydagman run {option}{found.name}"
     yield f"To start over (sets rescue files aside): condor_pydagman run -force {found.name}"
-    yield f"To see why nodes failed: condor_pydagman explain {found.name}"
-
-
-def _number_option(file: RescueFile, numbers: Sequence[int]) -> str:
-    return "" if file.number == max(numbers) else f"-DoRescueFrom {file.number} "
+    if not succeeded:
+        yield f"To see why nodes failed: condor_pydagman explain {found.name}"
 
 
 def _changed_since(found: FoundDag, file: RescueFile) -> bool:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any
 
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
@@ -14,7 +15,7 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.feature_table import SERVES_CLIENTS, offered, own
-from condor_pydagman.printable import does
+from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import STATE_WORDS
 
 MAX_LISTED = 20  # refused nodes that are shown
@@ -37,23 +38,19 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_subcommand(subparsers, "steer", "change a running DAG", _DESCRIPTION)
     inner = parser.add_subparsers(metavar="ACTION", required=True)
     for name, command in _COMMANDS.items():
-        action = _action(inner, name, command.help)
+        text = command.help
+        action = add_subcommand(inner, name, text, f"{text[0].upper()}{text[1:]}.", run)
+        action.add_argument(
+            "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
+        )
+        action.add_argument("--json", action="store_true", help="print DAGMan's answer as JSON")
+        action.set_defaults(command=name)
         if command.of != "dag":
             _add_selectors(action)
         for option in command.options:
             _add_option(action, option)
         if name == "add":
             action.add_argument("--dry", action="store_true", help="only check it")
-
-
-def _action(inner: Subparsers, name: str, text: str) -> argparse.ArgumentParser:
-    parser = add_subcommand(inner, name, text, f"{text[0].upper()}{text[1:]}.", run)
-    parser.add_argument(
-        "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
-    )
-    parser.add_argument("--json", action="store_true", help="print DAGMan's answer as JSON")
-    parser.set_defaults(command=name)
-    return parser
 
 
 def _add_selectors(parser: argparse.ArgumentParser) -> None:
@@ -121,8 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
         which = {name: getattr(arguments, name) for name in (*_SELECTORS, "dry")}
         which["names"] = arguments.nodes
         if not (arguments.nodes or any(which[name] for name in _SELECTORS)):
-            options_text = ", ".join(f"--{name}" for name in _SELECTORS)
-            arguments.parser.error(f"name the nodes, or select them by one of {options_text}")
+            options_text = ", --".join(_SELECTORS)
+            arguments.parser.error(f"name the nodes, or select them by one of --{options_text}")
     answer = steer(running_dag(arguments.dag), command, **which, **options)
     if arguments.json:
         print(json.dumps(answer.fields, indent=4))
@@ -136,8 +133,8 @@ def _show(command: str, answer: SteeringAnswer, *, dry: bool) -> None:
         _show_dag(command, answer)
         return
     would = "would be" if dry else does(answer.done, "be")
-    nodes = "node" if answer.done == 1 else "nodes"
-    say(f"{answer.done} {nodes} {would} {_COMMANDS[command].done}{_with_descendants(answer)}")
+    nodes = number_of(answer.done, "node")
+    say(f"{nodes} {would} {_COMMANDS[command].done}{_with_descendants(answer)}")
     for name, reason in answer.refused[:MAX_LISTED]:
         say(f"refused: {name}: {reason}")
     more = answer.refused_count - min(len(answer.refused), MAX_LISTED)
@@ -167,6 +164,8 @@ def _show_dag(command: str, answer: SteeringAnswer) -> None:
         for name in ("dag", "cluster", "pid", "program", "nodes"):
             say(f"{name}: {fields[name]}")
     say(f"halted: {'yes' if fields['halted'] else 'no'}")
+    if "halt_file" in fields:
+        say(f"The halt file keeps the DAG halted; to resume it: rm {quote(fields['halt_file'])}")
     limits = (f"{name} {value or 'no limit'}" for name, value in fields["limits"].items())
     say(f"limits: {', '.join(limits)}")
     say(f"priority: {fields['priority']}")

@@ -45,10 +45,13 @@ def running_dag(dag: str | None) -> str:
     """Path of the first DAG file of the DAG that the argument means, for those who ask its DAGMan.
 
     Raises:
-        PydagmanError: there is none, or more than one; or the DAGMan job named has ended, and what
-            is asked would change another run.
+        PydagmanError: there is none, or more than one; or it is on hold; or the DAGMan job named
+            has ended, and what is asked would change another run.
     """
     found = chosen_dag(dag)
+    if found.state is DagState.HELD:
+        release = f"takes no commands; to continue: condor_release {found.cluster}"
+        raise UsageError(f"DAGMan's job {found.cluster} is on hold, and {release}")
     if found.ended and found.ad:
         raise UsageError(f"DAGMan's job {found.cluster} has ended; name the DAG file {found.name}")
     return found.paths.primary

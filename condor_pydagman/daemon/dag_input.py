@@ -21,18 +21,18 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.language.hints import NOT_INSTALLED
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, rescue, run_statistics
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
 
 
 class CannotStart(PydagmanError):
-    """The run ends before it began; `code` is the exit code, `str()` is for `.dagman.out`."""
+    """The run ends before it began; `code` is the exit code, `str()` is for `.dagman.out`.  `hold`:
+    a run that has begun is to be kept, on hold, until a person has corrected a file."""
 
-    def __init__(self, message: str, code: int = 1) -> None:
+    def __init__(self, message: str, code: int = 1, *, hold: bool = False) -> None:
         super().__init__(message)
-        self.code = code
+        self.code, self.hold = code, hold
 
 
 def read_dag(
@@ -153,9 +153,7 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog, *, trusted: b
         dag = build(options.dag_files, _reader(trusted=trusted), how)
     except DagFileErrors as errors:
         text = f"{errors.detail()}\nFailed to parse {options.dag_files[0]}"
-        # what has a word may be installed again; until then a run that has begun keeps its jobs
-        begun = files.interrupted_run(options.lockfile or options.paths().lock) is not None
-        raise CannotStart(text, EXIT_RESTART if begun and NOT_INSTALLED in text else 1) from None
+        raise CannotStart(text, hold=True) from None
     finally:
         gc.freeze()
         gc.enable()
@@ -204,7 +202,7 @@ def _apply_rescue(
         text = files.read_text(path, own=True)
         apply_progress(dag, text, path, how, given)
     except DagFileErrors as error:
-        raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file") from None
+        raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file", hold=True) from None
     except FileNotFoundError:
         reason = "Provided file path does not exist"
     except IsADirectoryError:

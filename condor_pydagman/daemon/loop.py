@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters.schedd_requests import Hold, ReadLimits
+from condor_pydagman.adapters.schedd_requests import ReadLimits
 from condor_pydagman.daemon.end_notice import Leaving
 from condor_pydagman.daemon.nodes_log import LogReader
 from condor_pydagman.daemon.perform import Performer
@@ -197,15 +197,8 @@ class Loop:
             " written, and which this installation can't read. Nothing has been changed. Install"
             " what has written it, then release the DAGMan job"
         )
-        self._performer.perform([do.Say(f"ERROR: {reason}", 0)])
-        if self.run.job.cluster:
-            self.run.schedd.ask(Hold(0, 0, reason), self._held)
-        self._performer.perform([do.Exit(EXIT_RESTART, keep_lock=True, concluded=False)])
-
-    def _held(self, error: PoolError | None) -> None:
-        if error is not None:
-            say = f"Warning: can't put the DAGMan job on hold: {error.reason}"
-            self._performer.perform([do.Say(say, 0)])
+        leave = do.Exit(EXIT_RESTART, keep_lock=True, concluded=False)
+        self._performer.perform([do.Say(f"ERROR: {reason}", 0), do.HoldJobs(0, 0, reason), leave])
 
     def _feed(self, an_input: inputs.Input) -> None:
         begun = self._clock.monotonic()

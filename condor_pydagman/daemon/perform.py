@@ -244,7 +244,8 @@ class Performer:
     def _held(self, action: do.HoldJobs, error: PoolError | None) -> None:
         if error is not None:
             what = "release" if action.release else "put on hold"
-            self._say(f"Warning: could not {what} cluster {action.cluster}: {error.reason}")
+            cluster = action.cluster or self.run.job.cluster
+            self._say(f"Warning: could not {what} cluster {cluster}: {error.reason}")
 
     def _prioritize(self, action: do.SetJobPriorities) -> None:
         self.run.schedd.ask(Prioritize(*action), lambda error: self._prioritized(action, error))

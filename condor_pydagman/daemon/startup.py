@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import htcondor2
 
-from condor_pydagman.adapters.files import LockFile, ProgramFiles
+from condor_pydagman.adapters.files import LockFile, ProgramFiles, living_holder
 from condor_pydagman.adapters.joblog import NodesLog, has_submit_events
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.outlog import OutLog
@@ -64,6 +64,7 @@ from condor_pydagman.vocabulary import EXIT_RESTART, NodeStatus
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.jobstate_log import JobstateLog
+    from condor_pydagman.daemon.ports import Out
 
 MAX_OWN_AD_TRIES = 4
 NODES_VERBOSITY = 5  # verbosity from which on all nodes are shown at the start
@@ -200,13 +201,21 @@ def _schedd_process(it: Plan) -> ScheddProcess:
 def _read(it: Plan) -> tuple[Dag, int]:
     """The DAG, and the number of the rescue file that was read, 0 if none."""
     options, config, admin = it.settings
-    dag, rescue_number = read_dag(options, config, it.paths, it.out)
+    try:
+        dag, rescue_number = read_dag(options, config, it.paths, it.out)
+    except CannotStart as error:
+        if not (error.hold and it.lock.has_begun()) or living_holder(it.lock.path):
+            raise
+        what, *_, failed = str(error).splitlines()
+        reason = f"{what} ({failed}); correct that, then release the DAGMan job"
+        with contextlib.suppress(PoolError):
+            it.schedd.hold(0, 0, reason)
+        raise CannotStart(f"{error}\n{reason}", EXIT_RESTART) from None
     set_guard(ProgramFiles().check)
     helpers.preload(dag, admin)
     if options.dry_run:
         for foreseen in helpers.foresee(dag, helpers.Ahead(it.paths, options, config)):
-            for line in foreseen.lines:
-                it.out.say(line)
+            _say_all(it.out, foreseen.lines)
     return dag, rescue_number
 
 
@@ -303,7 +312,7 @@ def _say_how_jobs_are_submitted(config: Config, out: OutLog) -> None:
         )
 
 
-def _say_all(out: OutLog, lines: Sequence[str]) -> None:
+def _say_all(out: Out, lines: Sequence[str]) -> None:
     for line in lines:
         out.say(line)
 
@@ -521,8 +530,7 @@ def set_up(run: DagRun) -> int:
             for event in events:
                 _handle(run, event)
     run.out.say("Exiting after DAG setup (-SetupOnly).")
-    for line in status_table.status_lines(run.engine.report()):
-        run.out.say(line)
+    _say_all(run.out, status_table.status_lines(run.engine.report()))
     if run.jobstate is not None:
         run.jobstate.note_end(run.clock.time(), 0)
         run.jobstate.write()

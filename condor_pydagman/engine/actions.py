@@ -70,8 +70,8 @@ class RemoveJobs(NamedTuple):
 
 
 class HoldJobs(NamedTuple):
-    """Put the jobs of a node on hold, or release them.  `cluster` and `proc` as in RemoveJobs; the
-    log tells whether it was done."""
+    """Put the jobs of a node on hold, or release them.  `cluster` and `proc` as in RemoveJobs, a
+    cluster of 0: DAGMan's own job; the log tells whether it was done."""
 
     cluster: int
     proc: int

@@ -61,9 +61,9 @@ class Failure(NamedTuple):
     node: NodeRun  # what has happened to it
     cause: str  # one of `notice.ALL_CAUSES`
     value: int = 0  # exit code of its jobs or script, negative for a signal; 0 if there is none
-    # in words, of jobs that can't be submitted or were removed; who has cancelled the node; why
-    # DAGMan takes it as failed though its jobs have not; which script was killed since the DAG was
-    # to end
+    # in words, of jobs that can't be submitted or were removed, or a script that can't be started;
+    # who has cancelled the node; why DAGMan takes it as failed though its jobs have not; which
+    # script was killed since the DAG was to end
     reason: str = ""
 
     @property
@@ -91,11 +91,11 @@ def failure_of(node: NodeRun, run: Run, dag: Dag | None) -> Failure:
     if killed:
         return Failure(node, "node.stopped", -signal.SIGKILL, f"{killed} script")
     if attempt.post is not None and attempt.post.value:
-        return Failure(node, "node.post", attempt.post.value)
+        return Failure(node, "node.post", attempt.post.value, run.unstarted.get(node.name, ""))
     if node.cancelled_by:
         return Failure(node, "node.cancelled", reason=message(node.cancelled_by))
     if not attempt.procs:
-        return _failure_before_jobs(node, attempt)
+        return _failure_before_jobs(node, attempt, run)
     if attempt.value == RETURN_JOB_ABORTED:
         return _removal(node, message(attempt.reason))
     if not attempt.value:
@@ -160,9 +160,9 @@ def _removal(node: NodeRun, reason: str) -> Failure:
     return Failure(node, "node.removed", reason=reason)
 
 
-def _failure_before_jobs(node: NodeRun, attempt: Attempt) -> Failure:
+def _failure_before_jobs(node: NodeRun, attempt: Attempt, run: Run) -> Failure:
     if attempt.pre is not None and attempt.pre.value:
-        return Failure(node, "node.pre", attempt.pre.value)
+        return Failure(node, "node.pre", attempt.pre.value, run.unstarted.get(node.name, ""))
     if attempt.reason:
         return Failure(node, "node.submit", reason=message(attempt.reason).rstrip(" ."))
     return _failure_by_dagman(node)
@@ -240,7 +240,7 @@ def _exit_advice(code: int) -> str:
 
 
 def _script_advice(failure: Failure, facts: Facts) -> str:
-    if failure.node.name in facts.excerpts:
+    if failure.node.name in facts.excerpts or failure.reason:
         return ""
     kind = failure.cause[5:].upper()
     return (
@@ -259,12 +259,13 @@ def _what(failure: Failure, *, many: bool) -> str:
     if failure.cause in ("node.exit", "node.signal"):
         return (f"{job} ended" if many else _jobs(failure)) + f" with {value}{reason}"
     were = "were" if many else "was"
+    ended = f"could not be started{reason}" if reason else f"ended with {value}"
     stopped = (
         f"{whose} {failure.reason}{s} {were} killed" if failure.value else f"{job} {were} removed"
     )
     return {
-        "node.pre": f"{whose} PRE script{s} ended with {value}",
-        "node.post": f"{whose} POST script{s} ended with {value}{_before_post(failure, many)}",
+        "node.pre": f"{whose} PRE script{s} {ended}",
+        "node.post": f"{whose} POST script{s} {ended}{_before_post(failure, many)}",
         "node.submit": f"{whose} jobs can't be submitted{reason}",
         "node.removed": f"{job} {were} removed{reason}",
         "node.stopped": f"{stopped} when the DAG ended",

@@ -137,7 +137,7 @@ class Follower:
         self.late: dict[int, int] = {}
         self._in_list, self._listed = False, ""  # of failed nodes, and the last of it
         self._is_ours = False  # whether the nodes log has records of our DAGMan
-        self._do: dict[OutKind, Callable[[OutLine], None]] = {
+        self._do: dict[OutKind, Callable[[OutLine], object]] = {
             OutKind.START: self._start,
             OutKind.VERSION: self._version,
             OutKind.NEW_RUN: self._new_run,
@@ -149,12 +149,13 @@ class Follower:
             OutKind.RESCUE_READ: self._rescue_read,
             OutKind.RESCUE_TO: self._rescue_to,
             OutKind.SCRIPT_START: self._script_start,
+            OutKind.SCRIPT_ERROR: lambda line: self.run.unstarted.update({line.node: line.text}),
             OutKind.SCRIPT_END: self._script_end,
             OutKind.SCRIPT_DEFERRED: self._script_deferred,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
-            OutKind.JOB_FAILURE: self._job_failure,
-            OutKind.RETRY: self._retry,
-            OutKind.ERROR: self._error,
+            OutKind.JOB_FAILURE: lambda line: self._say_failed(line.node, f"job {line.text}"),
+            OutKind.RETRY: lambda line: self.run.said_failed.pop(line.node, None),
+            OutKind.ERROR: lambda line: self.run.errors.append(line.text),
             OutKind.FAILED_LIST: self._failed_list,
             OutKind.LISTED_NODE: self._listed_node,
             OutKind.LISTED_ERROR: self._listed_error,
@@ -163,9 +164,9 @@ class Follower:
             OutKind.NO_SITE_YET: self._of_feature,
             OutKind.STEERED: self._of_feature,
             OutKind.HALT: self._halt,
-            OutKind.HALT_REASON: self._halt_reason,
+            OutKind.HALT_REASON: lambda line: self.run.halted_because(line.text),
             OutKind.RESUME: self._resume,
-            OutKind.RESUME_REASON: self._resume_reason,
+            OutKind.RESUME_REASON: lambda line: self.run.resumed_because(line.text),
             OutKind.LIMIT: self._limit,
             OutKind.STATUS: self._status,
             OutKind.TOTAL: self._count_total,
@@ -363,6 +364,7 @@ class Follower:
 
     def _script_start(self, line: OutLine) -> None:
         self._learn(line.node)
+        self.run.unstarted.pop(line.node, None)
         if line.text == "PRE":
             self._when_due(line, self._pre_starts)
         elif line.text == "POST":
@@ -404,19 +406,10 @@ class Follower:
         self._say_failed(line.node, f"can't be submitted: {line.text}")
         self._unlogged(line, JournalRecord.SUBMIT_FAILED, State.READY)
 
-    def _job_failure(self, line: OutLine) -> None:
-        self._say_failed(line.node, f"job {line.text}")
-
     def _say_failed(self, node: str, how: str) -> None:
         said = self.run.said_failed
         if node in said or len(said) < MAX_SAID:
             said[node] = how
-
-    def _retry(self, line: OutLine) -> None:
-        self.run.said_failed.pop(line.node, None)
-
-    def _error(self, line: OutLine) -> None:
-        self.run.errors.append(line.text)
 
     def _failed_list(self, _line: OutLine) -> None:
         self.run.said_failed.clear()
@@ -520,15 +513,9 @@ class Follower:
         if self.run.halt(line.time, paused=line.text == PAUSED):
             self._tell("dag.halt", line.time)
 
-    def _halt_reason(self, line: OutLine) -> None:
-        self.run.halted_because(line.text)
-
     def _resume(self, line: OutLine) -> None:
         if self.run.resume(line.time):
             self._tell("dag.resume", line.time)
-
-    def _resume_reason(self, line: OutLine) -> None:
-        self.run.resumed_because(line.text)
 
     def _limit(self, line: OutLine) -> None:
         if self.run.limits.get(line.text) != line.number:

@@ -111,6 +111,7 @@ class History:
         self._reasons: dict[str, dict[str, Any]] = {}
         self._evicted: dict[tuple[int, int], float] = {}  # procs that have not run since, and when
         self._holds: dict[tuple[int, int], int] = {}  # number of a proc's hold in its attempt
+        self._anew: set[int] = set()  # nodes that are to run as if they never had
         self._last_release = 0.0
         self._event: LogEvent = LogEvent(0)
         self._changed: dict[str, NodeRun] | None = None  # if somebody wants to know
@@ -327,7 +328,8 @@ class History:
         if last is None or (last.number < retry and (last.over or self._is_unknown)):
             if node.attempts and self._is_unknown:
                 self.tell("node.retry", self._event.time, node, retry=retry)
-            attempt = Attempt(retry)
+            attempt = Attempt(retry, anew=number in self._anew)
+            self._anew.discard(number)
             node.attempts = (*node.attempts, attempt)
             if self.state.hooks.runs_at:
                 attempt.site = self.state.runs_at(number)[0]
@@ -348,6 +350,7 @@ class History:
         node.cached, node.cancelled_by = False, ""
         if node.attempts:
             node.attempts[-1].over = True
+            self._anew.add(number)
 
     # Scripts.
 

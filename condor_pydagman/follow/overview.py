@@ -287,6 +287,8 @@ def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
 def failure_of(node: NodeRun, run: Run) -> Failure:
     """How a node has failed, by its last attempt."""
     value, reason = node.failure()
+    if reason.endswith("script") and node.name in run.unstarted:
+        value, reason = None, f"{reason} could not be started: {run.unstarted[node.name]}"
     if run.killed_script(node):
         value, reason = None, f"{reason} killed when the DAG ended"
     if node.cancelled_by:

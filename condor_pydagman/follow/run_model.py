@@ -90,6 +90,7 @@ class Attempt:
 
     Attributes:
         number: 0 for the first.
+        is_retry: whether it follows from a failure, and not since the node was let run again.
         cluster: of its jobs, 0 if none has been submitted.
         proc: of the first of its jobs.
         noop: number of a NOOP node's job, which has no cluster, or of a task in its bundle, which
@@ -131,6 +132,7 @@ class Attempt:
         "held",
         "holds",
         "hosts",
+        "is_retry",
         "noop",
         "number",
         "over",
@@ -150,8 +152,8 @@ class Attempt:
         "value",
     )
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, number: int, *, anew: bool = False) -> None:
+        self.number, self.is_retry = number, number > 0 and not anew
         self.cluster = self.proc = self.procs = self.noop = 0
         self.submitted = self.started = self.stopped = self.ended = 0.0
         self.pauses: tuple[tuple[float, float], ...] = ()
@@ -398,6 +400,7 @@ class Run:
         removed_at: when the one or the other was.
         knobs: those that decide states, by fields of Config, as `.dagman.out` says.
         knob_places: to what a knob with a throttle is set and where, if it is not the default.
+        unstarted: why the last script of a node could not be started, by the node's name.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name.
@@ -440,6 +443,7 @@ class Run:
         self.removed_at = self.aborted_at = 0.0
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}
+        self.unstarted: dict[str, str] = {}
         self.is_list = self.removed = False
         self.complete = True
         self._asked_by = ""  # who asks for the halt, or its end, that is about to be told

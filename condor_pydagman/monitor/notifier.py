@@ -314,9 +314,6 @@ class Notifier:
                 )
             else:
                 self._delivery.succeeded(len(batch))
-        self._write_position()
-
-    def _write_position(self) -> None:
         if self._delivery.empty:
             self._file.write(self._read)
         elif self._delivery.delivered:

@@ -86,7 +86,7 @@ def jobs_of_dag(
     """The ads of a DAG's jobs in the queue.
 
     Args:
-        cluster: of DAGMan's job.
+        cluster: of DAGMan's job; 0 for the jobs of all one's DAGs.
         wanted: attributes; () for all.
         condition: a ClassAd expression that they must meet as well.
         most: how many are given at most; -1 for all.
@@ -95,7 +95,8 @@ def jobs_of_dag(
         PoolError: the schedd does not answer.
     """
     also = f" && ({condition})" if condition else ""
-    return _query(f"DAGManJobId == {cluster}{also}", wanted, most)
+    of = f"DAGManJobId == {cluster}" if cluster else f'DAGManJobId > 0 && Owner == "{_user()}"'
+    return _query(f"{of}{also}", wanted, most)
 
 
 def ended_job(cluster: int, proc: int, wanted: Sequence[str], submitted: float) -> Ad:

@@ -36,6 +36,7 @@ class OutKind(Enum):
     RESCUE_TO = "rescue_to"  # text: name of the rescue file that is written
     SCRIPT_START = "script_start"  # text: PRE, POST, HOLD
     SCRIPT_END = "script_end"  # text: the same; number: exit code, negative for a signal
+    SCRIPT_ERROR = "script_error"  # text: why a PRE or POST script could not be started
     SCRIPT_DEFERRED = "script_deferred"  # text: PRE, POST; number: exit code
     RETRY = "retry"  # number: of the retry
     JOB_FAILURE = "job_failure"  # text: how
@@ -68,6 +69,7 @@ UNCOUNTED = frozenset((
     *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR, OutKind.ASKED),
     *(OutKind.RESUME_REASON, OutKind.STEERED, OutKind.KNOB_PLACE, OutKind.QUEUE_FULL),
     *(OutKind.FAILED_LIST, OutKind.LISTED_NODE, OutKind.LISTED_ERROR, OutKind.LIST_END),
+    OutKind.SCRIPT_ERROR,
 ))  # fmt: skip
 
 
@@ -95,6 +97,8 @@ _HEAD = re.compile(
     rb"|\(?\d{9,11}(?:\.\d+)?\)?)"
     rb" (?:\([^)\n]{1,40}\) )*"
 )
+_SCRIPTS = ("PRE", "POST", "HOLD")
+_SCRIPT_START = r"Running (?P<text>PRE|POST|HOLD) script of Node (?P<node>.+)\.\.\."
 _SCRIPT_END = (
     r" [Ss]cript of [Nn]ode (?P<node>.+?) (?:completed successfully\.?"
     r"|failed with status (?P<number>-?\d{1,10})|died on (?P<signal>.+))"
@@ -103,15 +107,12 @@ PAUSED = "DAG Pause"  # nothing at all is started
 _KNOB = r"(?P<text>DAGMAN_[A-Z_]{1,60}) setting: (?:(?P<yes>True)|False)"
 # What a line begins with, what it tells, and its form.
 _FORMS = (
+    ("Running P", OutKind.SCRIPT_START, _SCRIPT_START),
+    ("Running H", OutKind.SCRIPT_START, _SCRIPT_START),
     (
-        "Running P",
-        OutKind.SCRIPT_START,
-        r"Running (?P<text>PRE|POST) script of Node (?P<node>.+)\.\.\.",
-    ),
-    (
-        "Running H",
-        OutKind.SCRIPT_START,
-        r"Running (?P<text>HOLD) script of Node (?P<node>.+)\.\.\.",
+        "Error: Failed to execute P",
+        OutKind.SCRIPT_ERROR,
+        r"Error: Failed to execute (?:PRE|POST) for Node (?P<node>\S+): (?P<text>.+)",
     ),
     (
         "Deferring",
@@ -119,9 +120,7 @@ _FORMS = (
         r"Deferring (?P<text>PRE|POST) script of node (?P<node>.+) for -?\d{1,10} seconds"
         r" \(exit status was (?P<number>-?\d{1,10})\)\.*",
     ),
-    ("PRE", OutKind.SCRIPT_END, "(?P<text>PRE)" + _SCRIPT_END),
-    ("POST", OutKind.SCRIPT_END, "(?P<text>POST)" + _SCRIPT_END),
-    ("HOLD", OutKind.SCRIPT_END, "(?P<text>HOLD)" + _SCRIPT_END),
+    *((kind, OutKind.SCRIPT_END, f"(?P<text>{kind}){_SCRIPT_END}") for kind in _SCRIPTS),
     (
         "Retrying",
         OutKind.RETRY,

@@ -218,7 +218,7 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     of_them = f", {bundles:,} of them of several nodes" if bundles else ""
     yield f"{jobs:,}", ("job" if jobs == 1 else "jobs") + of_them
     for count, one, many in (
-        (sum(attempt.number > 0 for attempt in attempts), "retry", "retries"),
+        (sum(attempt.is_retry for attempt in attempts), "retry", "retries"),
         (
             sum(_times_again(node) for name, node in run.nodes.items() if name not in always),
             "repeat",
@@ -249,7 +249,7 @@ def _jobs(run: Run, attempts: Iterable[Attempt]) -> tuple[int, int]:
 def _times_again(node: NodeRun) -> int:
     """How often it has run again without being retried: in a later run, or since somebody wanted
     it to."""
-    return sum(not attempt.number for attempt in node.attempts[1:])
+    return sum(not attempt.is_retry for attempt in node.attempts[1:])
 
 
 def _runs(subject: Subject) -> Iterator[str]:
@@ -562,7 +562,7 @@ def _retries(subject: Subject) -> Iterator[str]:
     tried = [
         (node, retries)
         for node in subject.run.nodes.values()
-        for retries in [sum(attempt.number > 0 for attempt in node.attempts)]
+        for retries in [sum(attempt.is_retry for attempt in node.attempts)]
         if retries
     ]
     if tried:

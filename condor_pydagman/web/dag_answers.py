@@ -232,10 +232,8 @@ class _Chart:
         bucket = int((when - self._begin) / self._step) if when >= self._begin else -1
         if bucket < self._count:
             return bucket
-        return self._count - 1 if self._is_end(when) else -1
-
-    def _is_end(self, when: float) -> bool:
-        return when <= self._begin + self._count * self._step + 1e-6
+        is_end = when <= self._begin + self._count * self._step + 1e-6
+        return self._count - 1 if is_end else -1
 
     def add(self, since: float, until: float) -> None:
         """Count one job as running between two times, seconds since the epoch."""

@@ -11,16 +11,19 @@ import contextlib
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.errors import PoolError
+from condor_pydagman.vocabulary import MORE_HELD
 
 FRESH_S = 5.0
 PATIENCE_S = 20.0  # for the schedd
 MAX_BYTES = 64 << 20  # of an answer
 Ad = Mapping[str, Any]
+_HELD_FROM_THE_BEGIN = "JobStatus == 5 && HoldReasonCode == 15"  # which no log tells
 
 
 class QueueAnswers:
@@ -96,15 +99,19 @@ async def output_of(module: str, words: Sequence[str], patience_s: float) -> str
 
 def main(words: Sequence[str]) -> int:
     """The child process: prints the ads as JSON."""
-    from condor_pydagman.monitor.schedd_queries import my_dagman_ads
+    from condor_pydagman.monitor.schedd_queries import jobs_of_dag, my_dagman_ads
 
     try:
         ads = my_dagman_ads()
+        unlogged = jobs_of_dag(0, ("DAGManJobId",), condition=_HELD_FROM_THE_BEGIN) if ads else []
     except PoolError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     plain = (str, int, float, bool)
     found = [{name: value for name, value in dict(ad).items() if isinstance(value, plain)}
              for ad in ads]  # fmt: skip
+    more = Counter(job["DAGManJobId"] for job in unlogged)
+    for ad in found:
+        ad[MORE_HELD] = int(ad.get(MORE_HELD) or 0) + more[ad["ClusterId"]]
     sys.stdout.write(json.dumps(found))
     return 0

@@ -111,11 +111,6 @@ def search_for(text: str) -> Callable[[str], bool]:
     """Whether a name, in small letters, has the text in it, or matches it if that has * or ?."""
     text = text.casefold()
     if "*" in text or "?" in text:
-        pattern = re.compile(fnmatch.translate(_few_stars(text)))
+        pattern = re.compile(fnmatch.translate(re.sub(r"\*+", "*", text).replace("[", "[[]")))
         return lambda name: pattern.match(name) is not None
     return lambda name: text in name
-
-
-def _few_stars(text: str) -> str:
-    """Stars in a row mean one; a bracket is a bracket."""
-    return re.sub(r"\*+", "*", text).replace("[", "[[]")

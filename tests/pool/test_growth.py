@@ -115,6 +115,14 @@ def a_person_adds_nodes(s: Scene) -> None:
     assert "Node X already exists in DAG" in steer(s, "add", "more.dag", code=1)
     (s.work / "late.dag").write_text("JOB Y job.sub\nPARENT Y CHILD A\n")
     assert "Node A has begun" in steer(s, "add", "late.dag", code=1)
+    dag = s.text("t.dag")
+    (s.work / "t.dag").write_text(dag + "JOB X job.sub\n")
+    s.kill()
+    s.until(lambda: not s.pid() and s.ad().get("JobStatus") == 5, "DAGMan to be on hold")
+    why = "Node X already exists in DAG. Take what was added out of the DAG file"
+    assert why in " ".join(s.answer("condor_pydagman", "explain", "t.dag").stdout.split())
+    (s.work / "t.dag").write_text(dag)
+    s.release()
     s.touch("go.A")
     assert s.ends() == 0
     order = [line.split()[0] for line in s.text("ledger").splitlines() if " end " in line]

@@ -8,11 +8,13 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any, Union
 
+from condor_pydagman.errors import FileError
 from condor_pydagman.features.common import rows
 from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
 from condor_pydagman.graph.model import Dag, FeatureData
+from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.lexer import LineError, Words
@@ -381,10 +383,16 @@ def grown_line(building: Building, command: GrownLine) -> None:
 
 
 def restore(dag: Dag, text: str, pieces: Mapping[str, Any]) -> None:
-    """Add what had been added, as a rescue file says.  What is wrong with these lines is told when
-    all lines are read."""
+    """Add what had been added, as a rescue file says.
+
+    Raises:
+        DagFileErrors: it can't be added again.
+    """
     for number, digest in _GROWN.findall(text):
-        piece = pieces.get(digest)
+        try:
+            piece = pieces.get(digest)
+        except FileError as error:
+            raise DagFileErrors([ProcessingError(str(error), file="")]) from None
         if piece is not None:
             add_piece(dag, piece, int(number))
 

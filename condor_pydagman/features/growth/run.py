@@ -20,13 +20,14 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.errors import FileError
 from condor_pydagman.features.common import rerun
 from condor_pydagman.features.growth.commands import Piece, add_piece, growth_of
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.joins import joins
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
-from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED
+from condor_pydagman.vocabulary import EXIT_RESTART, FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED
 
 HELPER = "growth"
 
@@ -168,9 +169,10 @@ class Growing(Feature):
                 f"the DAG would have {nodes:,} nodes, more than the {most:,} of"
                 " PYDAGMAN_MAX_GROWN_NODES: another DAG can go on, see docs/growth.md"
             )
-        why = self._obstacle_to_feeding(piece)
+        feeder = run.features.get("feeder") if piece.feeding is not None else None
+        why = feeder.obstacle(piece) if feeder is not None else ""
         if why:
-            return why
+            return str(why)
         names, known = piece.dag.names[: piece.size], run.dag.ids.keys()
         if not known.isdisjoint(names):
             name = next(name for name in names if name in known)
@@ -183,10 +185,6 @@ class Growing(Feature):
             if why:
                 return f"node {run.dag.names[node]} can't get another parent now: {why}"
         return ""
-
-    def _obstacle_to_feeding(self, piece: Piece) -> str:
-        feeder = self.run.features.get("feeder") if piece.feeding is not None else None
-        return str(feeder.obstacle(piece)) if feeder is not None else ""
 
     @property
     def is_growing(self) -> bool:
@@ -256,40 +254,30 @@ class Growing(Feature):
     # The records have been read.
 
     def on_grown(self, node: int, event: LogEvent) -> None:
-        """The piece is in force."""
+        """The piece is in force.  Who only follows the log can do without its nodes."""
         run, number = self.run, event.value
         run.written.drop(PIECE, number)
         if number <= self._highest:
             return  # its record was written twice
-        digest = event.text.partition(" ")[0]
-        piece = run.given.get(self.name, {}).get(digest)
-        if piece is None:
-            self._go_on_without_piece(node, event)
-            return
-        self._take(number, piece.node)
-        growth = self._extend(piece, number)
-        run.say(f"The DAG has grown by {number_of(len(growth.nodes), 'node')}, piece {number}")
-        if piece.node:
-            self._has_added(node)
-        request = self.requests.pop(number, 0)
-        if request:
-            run.emit(do.Grown(request, len(growth.nodes), ""))
-
-    def _has_added(self, node: int) -> None:
-        if self.run.nodes.states[node] == State.GROWING:
+        piece: Piece | None = None
+        try:
+            piece = run.given.get(self.name, {}).get(event.text.partition(" ")[0])
+        except FileError as error:
+            if run.mode is not Mode.FOLLOW:
+                self._stop_without_piece(error)
+                return
+        self._take(number, run.dag.names[node] if event.node else "")
+        if piece is not None:
+            self._extend(piece, number)
+            run.say(f"The DAG has grown by {number_of(piece.size, 'node')}, piece {number}")
+            request = self.requests.pop(number, 0)
+            if request:
+                run.emit(do.Grown(request, piece.size, ""))
+        if event.node and run.nodes.states[node] == State.GROWING:
             self.wanting.pop(node, None)
-            self._set_free(lifecycle.end_well(self.run, node))
+            self._set_free(lifecycle.end_well(run, node))
 
-    def _go_on_without_piece(self, node: int, event: LogEvent) -> None:
-        """The text of a piece is missing: who only follows the log can do without its nodes."""
-        if self.run.mode is not Mode.FOLLOW:
-            self._end_without_piece(event.value, event.text.partition(" ")[0])
-            return
-        self._take(event.value, self.run.dag.names[node] if event.node else "")
-        if event.node:
-            self._has_added(node)
-
-    def _extend(self, piece: Piece, number: int) -> Growth:
+    def _extend(self, piece: Piece, number: int) -> None:
         """Add the piece to the DAG, and to all that is known of its nodes."""
         run = self.run
         decided = self._decided(piece.children)
@@ -313,7 +301,6 @@ class Growing(Feature):
         if run.nodes.count_all(State.FAILED) or run.nodes.count_all(State.FUTILE):
             self._mark_futile(growth)
         self._set_free(free)
-        return growth
 
     def _mark_futile(self, growth: Growth) -> None:
         """Mark what stands behind nodes that have failed, or can't run."""
@@ -347,17 +334,15 @@ class Growing(Feature):
             error = f"What it adds: {event.text}"
             lifecycle.fail_run(self.run, node, RETURN_GROWTH_FAILED, error)
 
-    def _end_without_piece(self, number: int, digest: str) -> None:
-        """Without the text of a piece nobody knows what the DAG is: leave everything as it is."""
+    def _stop_without_piece(self, error: FileError) -> None:
+        """Without a piece nobody knows what the DAG is: leave everything as it is, and put DAGMan's
+        job on hold."""
         run = self.run
-        run.say(
-            f"ERROR: piece {number} of the DAG is missing or damaged: the file"
-            f" {run.dag.files[0]}.grown has no text with the digest {digest}. Put it back, and"
-            " release DAGMan's job or submit the DAG again",
-            0,
-        )
+        reason = f"{error}, then release the DAGMan job. Nothing has been changed"
+        run.say(f"ERROR: {reason}", 0)
         run.emit(do.KillScripts())
-        run.emit(do.Exit(1, keep_lock=True, concluded=False))
+        run.emit(do.HoldJobs(0, 0, reason))
+        run.emit(do.Exit(EXIT_RESTART, keep_lock=True, concluded=False))
         run.enter(Phase.ENDED)
 
     # What others see.

@@ -21,7 +21,6 @@ from condor_pydagman.adapters import detached_process
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.report import Report
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.feature_table import part
 from condor_pydagman.features.common.adapters.request_socket import (
@@ -153,10 +152,9 @@ class LocalClients:
         """The engine has handled a command, and what is to be in the job ad is on its way: the
         client is answered when the schedd has it, since the next DAGMan reads it there."""
         an_input, asked = self._commands.popleft()
-        report = self._run.engine.report()
-        told = {"done": 1, **_state(report)}
+        told = {"done": 1, **self._state()}
         if isinstance(an_input, inputs.Resume):  # in force of a brake when the log has it
-            told["halted"] = report.halts.by_file
+            told["halted"] = "halt_file" in told
         answer = _Unanswered(
             self._run.clock.monotonic() + ANSWER_TIMEOUT_S,
             lambda recorded: self._answer(
@@ -244,18 +242,8 @@ class LocalClients:
         if wanted.command == "add":
             self._add(asked)
             return []
-        if wanted.command == "info" or wanted.dry:
-            self._answer(asked.client, wanted.identity, self._info())
-            return []
-        if wanted.command == "names":
-            names = self._names(str(options.get("prefix", "")))
-            self._answer(asked.client, wanted.identity, {"done": 1, "names": names})
-            return []
-        if wanted.command == "groups":
-            sites = self._run.engine.features.get("sites")
-            reports = sites.group_reports() if sites is not None else ()
-            groups = [group._asdict() for group in islice(reports, MAX_GROUPS)]
-            self._answer(asked.client, wanted.identity, {"done": 1, "groups": groups})
+        if wanted.dry or wanted.command in ("info", "names", "groups"):
+            self._answer(asked.client, wanted.identity, self._told(wanted.command, options))
             return []
         if wanted.command == "events":
             self._tell_events(asked)
@@ -278,11 +266,6 @@ class LocalClients:
         self._commands.append((an_input, asked))
         return [an_input]
 
-    def _names(self, prefix: str) -> list[str]:
-        """Names of nodes that begin so, in the order of the DAG."""
-        begin_so = (name for name in self._run.dag.names if name.startswith(prefix))
-        return list(islice(begin_so, MAX_NAMES))
-
     def _tell_events(self, asked: _Asked) -> None:
         """A process of its own tells the client of events."""
         identity, options = asked.wanted.identity, asked.wanted.options
@@ -300,8 +283,17 @@ class LocalClients:
         except OSError as error:
             self._run.out.say(f"Warning: can't tell a client of events: {error.strerror}")
 
-    def _info(self) -> dict[str, Any]:
+    def _told(self, command: object, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What a command answers that changes nothing."""
         run, report = self._run, self._run.engine.report()
+        if command == "names":
+            prefix = str(options.get("prefix", ""))
+            begin_so = (name for name in run.dag.names if name.startswith(prefix))
+            return {"done": 1, "names": list(islice(begin_so, MAX_NAMES))}
+        if command == "groups":
+            sites = run.engine.features.get("sites")
+            reports = sites.group_reports() if sites is not None else ()
+            return {"done": 1, "groups": [one._asdict() for one in islice(reports, MAX_GROUPS)]}
         return {
             "program": f"condor_pydagman {__version__}",
             "protocol": VERSION,
@@ -309,9 +301,17 @@ class LocalClients:
             "cluster": run.job.cluster,
             "pid": run.process.pid,
             "nodes": report.total,
-            **_state(report),
+            **self._state(),
             **{one.field.lower(): one.answer for one in report.shown if one.answer},
         }
+
+    def _state(self) -> dict[str, Any]:
+        """What commands for the whole DAG change; the halt file, if it keeps the DAG halted."""
+        report = self._run.engine.report()
+        limits = {one.name: getattr(report.limits, one.name) for one in COMMANDS["limits"].options}
+        told = {"halted": report.halts.halted, "limits": limits, "priority": report.priority}
+        file = os.path.abspath(self._run.paths.halt)
+        return {**told, "halt_file": file} if report.halts.by_file else told
 
     def _answer_dry(self, number: int) -> None:
         """What would be done."""
@@ -343,12 +343,6 @@ class LocalClients:
 
 def _done(done: int, descendants: int) -> dict[str, Any]:
     return {"done": done, **({"descendants": descendants} if descendants else {})}
-
-
-def _state(report: Report) -> dict[str, Any]:
-    """What commands for the whole DAG change."""
-    limits = {one.name: getattr(report.limits, one.name) for one in COMMANDS["limits"].options}
-    return {"halted": report.halts.halted, "limits": limits, "priority": report.priority}
 
 
 MAX_PROCESSES = 16

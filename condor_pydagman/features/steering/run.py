@@ -397,10 +397,6 @@ class Steering(Feature):
 
     # What follows from commands.
 
-    def _commanded(self) -> set[int]:
-        """Nodes of which a command is on its way to the log and back."""
-        return {node for node, _ in self.run.written.of(COMMAND)}
-
     def enforce(self) -> None:
         """Remove the jobs of cancelled nodes that were being submitted; fail those whose submission
         has come to nothing; tell the schedd of other priorities."""
@@ -410,6 +406,7 @@ class Steering(Feature):
 
     def _end_cancelled(self) -> None:
         run = self.run
+        commanded = {node for node, _ in run.written.of(COMMAND)}  # and not read back yet
         for node in list(self._cancelled):
             state = run.nodes.states[node]
             if not run.nodes.marks[node] & CANCELLED:
@@ -417,7 +414,7 @@ class Steering(Feature):
             elif state == State.SUBMITTED:
                 if run.job_table.by_node[node].unfinished:
                     self._remove(node, _DAGMAN)
-            elif state in NOT_BEGUN and node not in self._commanded():
+            elif state in NOT_BEGUN and node not in commanded:
                 self._cancelled.discard(node)
                 run.nodes.unmark(node, CANCELLED)
                 self._journal(node, Words(_DAGMAN, NodeCommand.CANCEL))

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping
+import string
+from collections.abc import Iterable, Mapping, Sequence
 
 from condor_pydagman.engine.node_states import PUBLISHED, State
 from condor_pydagman.engine.nodes import Nodes
@@ -16,6 +17,7 @@ from condor_pydagman.vocabulary import STATE_WORDS
 MAX_NAME = 200  # characters of one that is not there
 MAX_PATTERN = 1000  # characters; to compile a longer one takes too long
 _AS_READ = "; `add` adds what the DAG files have got since DAGMan has read them"
+_LETTERS = f"{string.ascii_letters}{string.digits}_-.+"
 MAX_COMPARED = 200  # names; to compare more takes too long, while nothing else is done
 
 
@@ -52,12 +54,26 @@ def by_names(nodes: Nodes, names: tuple[str, ...]) -> list[int]:
     for name in names:
         node = nodes.dag.find(name)
         if node is None:
-            names_known = nodes.dag.names[:MAX_COMPARED]
-            near = nearest(name[:MAX_NAME], names_known)
-            meant = f"; did you mean {near}?" if near else _AS_READ
+            near = _one_letter_off(nodes.dag, name[:MAX_NAME])
+            meant = _meant(name, [near] if near else nodes.dag.names) or _AS_READ
             raise SelectionError(f"there is no node {name[:MAX_NAME]!r}{meant}")
         found[node] = None
     return list(found)
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    near = nearest(name[:MAX_NAME], known[:MAX_COMPARED])
+    return f"; did you mean {near}?" if near else ""
+
+
+def _one_letter_off(dag: Dag, name: str) -> str:
+    """A node's name that has one letter more, less, or another one, or two swapped; '' if none."""
+    for head, tail in ((name[:at], name[at:]) for at in range(len(name) + 1)):
+        changed = [head + letter + rest for letter in _LETTERS for rest in (tail, tail[1:])]
+        for one in (head + tail[1:], head + tail[1:2] + tail[:1] + tail[2:], *changed):
+            if dag.find(one) is not None:
+                return one
+    return ""
 
 
 def by_pattern(nodes: Nodes, pattern: str) -> list[int]:
@@ -117,8 +133,7 @@ def by_group(nodes: Nodes, name: str) -> list[int]:
     for group in groups:
         if group.name == name:
             return list(group.nodes)
-    near = nearest(name[:MAX_NAME], [group.name for group in groups[:MAX_COMPARED]])
-    meant = f"; did you mean {near}?" if near else ""
+    meant = _meant(name, [group.name for group in groups])
     has_none = "" if groups else "; the DAG has none (SITE_GROUP)"
     raise SelectionError(f"there is no group {name[:MAX_NAME]!r}{meant}{has_none}")
 

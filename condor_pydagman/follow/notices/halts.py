@@ -14,7 +14,7 @@ from condor_pydagman.follow.notices.name_lists import capitalized, nodes_named
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message
-from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, NodeStatus
+from condor_pydagman.vocabulary import HELD_BY_DAGMAN, MAX_FINAL_EXIT_CODE, NodeKind, NodeStatus
 from condor_pydagman.words import duration
 
 _REMOVED = 3  # JobStatus
@@ -74,12 +74,14 @@ def _cooling_down(known: Known) -> Notice:
 def _held(known: Known) -> Notice:
     hold = known.hold
     code = int(number_in(known.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
+    subcode = int(number_in(known.ad.get("HoldReasonSubCode"))) or (hold.subcode if hold else 0)
+    itself = "DAGMan has put it on hold itself" * (subcode == HELD_BY_DAGMAN)
     reason = str(known.ad.get("HoldReason") or (hold.reason if hold else ""))
     since = number_in(known.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
     held = f"has been held for {duration(known.now - since)}" if since else "is held"
     sentence = (
         f"DAGMan's job {known.cluster} {held}, so the DAG is stopped:"
-        f" {hold_code(code).meaning} (HoldReasonCode {code})."
+        f" {itself or hold_code(code).meaning} (HoldReasonCode {code})."
     )
     evidence = (Evidence(f"HoldReason of job {known.cluster}", message(reason), since),)
     command = f"condor_release {known.cluster}"

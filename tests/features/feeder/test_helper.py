@@ -106,7 +106,7 @@ def test_a_failure(tmp_path: Path) -> None:
     assert bench.next_deadline() is None
     bench = FeedingBench(tmp_path, "")
     (tmp_path / "feed").chmod(0o644)
-    assert bench.fed().error == "can't run feed: Permission denied"
+    assert bench.fed().error.endswith("Permission denied (it is not executable: use chmod +x)")
 
 
 def test_too_much(tmp_path: Path) -> None:

@@ -20,11 +20,6 @@ def test_a_section_gives_its_text_back() -> None:
     assert read_body(digest, data[found[1] :]) == TEXT
 
 
-def test_equal_texts_have_the_same_digest() -> None:
-    assert at_once(section(TEXT)) == at_once(section(TEXT))
-    assert at_once(section(TEXT))[0] != at_once(section(TEXT._replace(between=False)))[0]
-
-
 def test_what_is_damaged_is_told() -> None:
     digest, data = at_once(section(TEXT))
     head = data.index(b"\n") + 1

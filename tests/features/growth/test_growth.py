@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.feeder.commands import Feeder, FeederOfDag
+from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.commands import (
     Extend,
     GrownPiece,
@@ -27,10 +30,8 @@ from condor_pydagman.features.growth.run import (
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.vocabulary import (
-    RETURN_GROWTH_FAILED,
-    EventKind,
-)
+from condor_pydagman.names import DagPaths
+from condor_pydagman.vocabulary import EXIT_RESTART, RETURN_GROWTH_FAILED, EventKind
 from tests import make
 from tests.unit.engine.growing import Growing
 
@@ -228,12 +229,26 @@ def test_a_node_in_retry_waits_for_its_new_parent_after_a_restart() -> None:
     assert list(it.engine.run.nodes.retries) == list(again.engine.run.nodes.retries)
 
 
-def test_a_replay_without_the_piece_leaves_all_as_it_is() -> None:
-    it = growing("A -> B").begin(recovering=True)
+def without_piece(directory: Path, mode: Mode) -> Growing:
+    """A replay of a log with a piece whose text is missing."""
+    it = growing("A -> B")
+    it.engine.run.mode = mode
+    it.engine.run.given = {"growth": kept_pieces.of(it.dag, DagPaths(str(directory / "t.dag")))}
+    it.begin(recovering=True)
     it.run("A")
     it.read_back(do.AppendJournalRecord("GROWN", 0, 0, 1, text="d9"))
-    assert it.asked[-1] == do.Exit(1, keep_lock=True, concluded=False)
-    assert any("piece 1" in one.text for one in it.asked if isinstance(one, do.Say))
+    return it
+
+
+def test_who_follows_the_log_can_do_without_a_piece(tmp_path: Path) -> None:
+    assert without_piece(tmp_path, Mode.FOLLOW).state("A") == "DONE"
+
+
+def test_a_replay_without_the_piece_leaves_all_as_it_is_on_hold(tmp_path: Path) -> None:
+    *_, hold, end = without_piece(tmp_path, Mode.RUN).asked
+    assert end == do.Exit(EXIT_RESTART, keep_lock=True, concluded=False)
+    assert (type(hold), hold.cluster) == (do.HoldJobs, 0)
+    assert "t.dag.grown does not have it, or is damaged. Put it back, then" in hold.reason
 
 
 def test_a_node_whose_piece_is_in_force_adds_it_once() -> None:

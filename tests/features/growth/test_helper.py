@@ -199,17 +199,13 @@ def test_included_files_are_kept_too(tmp_path: Path) -> None:
 
 def test_what_a_person_sends(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
+    assert bench.offer("JOB X x\n", dry=True)[0].size == 1
+    assert not Path(bench.paths.grown).exists()
     piece, error = bench.offer("JOB X x\nPARENT B CHILD X\n")
     assert (piece.size, piece.node, error) == (1, "", "")
     piece, error = bench.offer("JOB X\n")
     assert piece is None
     assert "p:1" in error
-
-
-def test_a_dry_piece_is_not_kept(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    assert bench.offer("JOB X x\n", dry=True)[0].size == 1
-    assert not Path(bench.paths.grown).exists()
 
 
 def test_a_large_piece_is_read_in_steps(tmp_path: Path) -> None:
@@ -222,10 +218,3 @@ def test_a_large_piece_is_read_in_steps(tmp_path: Path) -> None:
         steps += 1
     assert steps > 2
     assert bench.told[0][0].size == 60_000
-
-
-def test_a_piece_that_is_not_kept_is_not_there(tmp_path: Path) -> None:
-    pieces = Bench(tmp_path).pieces
-    with pytest.raises(KeyError):
-        pieces["0" * 32]
-    assert (len(pieces), list(pieces)) == (0, [])

@@ -42,12 +42,6 @@ def test_a_text_that_comes_again_and_again_is_not_looked_for_each_time(
     assert len(heads) <= 2 * 3
 
 
-def test_nothing_is_made_before_it_is_needed(tmp_path: Path) -> None:
-    path = tmp_path / "t.dag.grown"
-    assert GrownFile(str(path)).text("0" * 32) is None
-    assert not path.exists()
-
-
 @pytest.mark.parametrize("cut", [1, 10, 20, 60])
 def test_a_section_that_was_cut_short_is_passed_over(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "t.dag.grown"
@@ -58,13 +52,6 @@ def test_a_section_that_was_cut_short_is_passed_over(tmp_path: Path, cut: int) -
     assert again.text(second) is None
     third = at_once(again.keep(text("c")))
     assert [GrownFile(str(path)).text(one) for one in (first, third)] == [text("a"), text("c")]
-
-
-def test_a_damaged_section_gives_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "t.dag.grown"
-    digest = at_once(GrownFile(str(path)).keep(text("a")))
-    path.write_bytes(path.read_bytes().replace(b"JOB", b"FOO"))
-    assert GrownFile(str(path)).text(digest) is None
 
 
 @pytest.mark.parametrize("tail", [b"my notes\n", b"PIECE of cake\n", bytes(range(1, 256)) * 20])

@@ -8,7 +8,7 @@ import pytest
 
 from condor_pydagman.cli import pydagman
 from condor_pydagman.engine.actions import AppendJournalRecord
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.errors import FileError
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.adapters.reopened import reopen
 from condor_pydagman.features.growth.commands import Extend, GrowthOfDag, growth_of
@@ -80,10 +80,13 @@ def test_what_a_job_has_written_does_not_count(tmp_path: Path) -> None:
     assert grown.names == ["A", "B"]
 
 
-def test_a_text_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_what_can_not_be_added_again_is_told(tmp_path: Path) -> None:
     paths, log = written(tmp_path)
+    again = "what was added to the DAG can't be added again"
+    with pytest.raises(FileError, match=f"{again}: Node X already exists in DAG. Take what was"):
+        reopen(make.dag("A -> B; X"), paths, log)
     Path(paths.grown).write_bytes(b"")
-    with pytest.raises(PydagmanError, match="lacks what was added"):
+    with pytest.raises(FileError, match=rf"{again}: .*t.dag.grown does not have it"):
         reopen(dag(), paths, log)
 
 

@@ -38,7 +38,7 @@ class Bench:
         report = SimpleNamespace(halts=halts, limits=Throttles(), priority=7)
         names = [f"n{number}" for number in range(3 * PART)]
         run: Any = SimpleNamespace(
-            paths=SimpleNamespace(primary="t.dag"),
+            paths=SimpleNamespace(primary="t.dag", halt="/d/t.dag.halt"),
             out=SimpleNamespace(say=self.said.append),
             clock=SimpleNamespace(monotonic=lambda: self.now),
             dag=SimpleNamespace(names=names, ids=dict(zip(names, range(len(names))))),
@@ -103,11 +103,12 @@ def test_the_answer_comes_when_the_job_ad_has_it() -> None:
 
 
 def test_a_resume_is_not_in_force_of_a_brake_yet_and_tells_so_of_the_halt_file_only() -> None:
-    for halts, halted in ((Halts(by_rule=True), False), (Halts(by_file=True), True)):
+    for halts, file in ((Halts(by_rule=True), None), (Halts(by_file=True), "/d/t.dag.halt")):
         bench = Bench(halts)
         bench.ask(command="resume")
         bench.edits[0](None)
-        assert bench.answers[0]["halted"] is halted
+        (answer,) = bench.answers
+        assert (answer["halted"], answer.get("halt_file")) == (file is not None, file)
 
 
 def test_a_schedd_that_hangs_is_not_waited_for() -> None:

@@ -119,13 +119,6 @@ def test_one_that_is_being_submitted_is_removed_when_it_is_in_the_queue() -> Non
     assert "A=FAILED B=FUTILE" in harness.replayed()
 
 
-def test_it_is_removed_as_soon_as_the_log_shows_it() -> None:
-    harness = steered("A -> B; C")
-    harness.ask(C.CANCEL, "A")
-    harness.tell(make.submit("A", 1))
-    assert [action.cluster for action in harness.asked(do.RemoveJobs)] == [1]
-
-
 def test_one_whose_submission_comes_to_nothing_fails() -> None:
     harness = steered("A -> B; C")
     harness.ask(C.CANCEL, "A")
@@ -312,11 +305,6 @@ def nodes() -> Nodes:
     return found
 
 
-def test_a_category_that_was_set_counts() -> None:
-    found = Nodes(make.dag("A; B\nCATEGORY A big"))
-    assert chosen(found, "category", "big", {0: "small", 1: "big"}) == [1]
-
-
 def test_by_each_kind(nodes: Nodes) -> None:
     assert chosen(nodes, "names", ("sum", "align_1", "sum"), nodes.dag.categories) == [2, 0]
     assert chosen(nodes, "pattern", "align_*", nodes.dag.categories) == [0, 1]
@@ -340,6 +328,13 @@ def test_what_is_not_there(nodes: Nodes, kind: str, value: Any, words: str) -> N
     with pytest.raises(SelectionError) as error:
         chosen(nodes, kind, value, nodes.dag.categories)
     assert words in str(error.value)
+
+
+def test_a_misspelt_name_is_found_among_many() -> None:
+    many = Nodes(make.dag("; ".join(f"step{number}" for number in range(300))))
+    for name in ("stpe299", "step29g", "tep299", "step2999"):
+        with pytest.raises(SelectionError, match="did you mean step29"):
+            chosen(many, "names", (name,), {})
 
 
 def test_what_this_python_takes_for_no_pattern(

@@ -24,7 +24,8 @@ def test_a_failed_node_that_runs_again_has_its_retries_once_more(bench: Bench) -
     steered(bench, "ann rerun descendants", retry=1)
     bench.submit("A", 9)
     bench.terminate(9, value=3)
-    assert bench.node("RETRY A 1\n").status is READY
+    node = bench.node("RETRY A 1\n")
+    assert (node.status, [one.is_retry for one in node.attempts]) == (READY, [False, True, False])
     (told,) = bench.told("node.steered")
     assert told.data == {"command": "rerun", "by": "ann", "options": "descendants"}
 

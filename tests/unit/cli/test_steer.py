@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from condor_pydagman.adapters.request_client import SteeringAnswer
-from condor_pydagman.cli import pydagman, steer
+from condor_pydagman.cli import pydagman, steer, which_dag
+from condor_pydagman.monitor.found_state import DagState
 
 
 @pytest.mark.parametrize(
@@ -28,6 +30,25 @@ def test_descendants_are_counted(
     monkeypatch.setattr(steer, "steer", lambda *_, **__: SteeringAnswer(1, (), 0, fields))
     assert pydagman.main(["steer", "rerun", "x.dag", "A", "--descendants"]) == 0
     assert capsys.readouterr().out == line + "\n"
+
+
+def test_a_halt_file_that_keeps_the_dag_halted_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = {"halted": True, "halt_file": "/my d/x.dag.halt", "limits": {}, "priority": 0}
+    monkeypatch.setattr(steer, "running_dag", lambda dag: dag)
+    monkeypatch.setattr(steer, "steer", lambda *_, **__: SteeringAnswer(1, (), 0, fields))
+    assert pydagman.main(["steer", "resume", "x.dag"]) == 0
+    assert "halted; to resume it: rm '/my d/x.dag.halt'\n" in capsys.readouterr().out
+
+
+def test_a_dag_on_hold_takes_no_commands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = SimpleNamespace(state=DagState.HELD, cluster=7)
+    monkeypatch.setattr(which_dag, "find_dag", lambda *_, **__: held)
+    assert pydagman.main(["steer", "resume", "x.dag"]) == 1
+    assert "and takes no commands; to continue: condor_release 7" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

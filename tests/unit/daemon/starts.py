@@ -39,6 +39,7 @@ class Schedd:
         self.edits: dict[str, str] = {}
         self.asked = 0
         self.logs: list[str] = []
+        self.holds: list[tuple[int, str]] = []
         self.processes = 0
         self.credentials = True
         self.answers: list[PoolError | None] = []
@@ -93,6 +94,9 @@ class Schedd:
         if self.ad is None:
             raise PoolError("no answer", transient=True)
         self.edits.update(attributes)
+
+    def hold(self, cluster: int, _proc: int, reason: str) -> None:
+        self.holds.append((cluster, reason))
 
     def select_by_log(self, nodes_log: str) -> None:
         self.logs.append(nodes_log)

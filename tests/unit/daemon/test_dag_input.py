@@ -15,9 +15,7 @@ from condor_pydagman.daemon import dag_input
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.dagman_job.options import parse_dagman
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
-from condor_pydagman.language import hints
 from condor_pydagman.names import DagPaths
-from condor_pydagman.vocabulary import EXIT_RESTART
 
 pytestmark = pytest.mark.usefixtures("work_directory")
 
@@ -66,19 +64,6 @@ def test_part_of_the_dag_is_chosen() -> None:
     assert [dag.flags[node] & DONE for node in range(3)] == [DONE, 0, 0]
     with pytest.raises(CannotStart, match="ERROR: CHOOSE: No node is called D"):
         read(text, words=["-choose_only", "D"])
-
-
-@pytest.mark.parametrize("lock, code", [("", 1), ("7\nrescue 0\n", EXIT_RESTART)])
-def test_a_word_of_a_feature_that_is_not_installed(
-    lock: str, code: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The jobs of a run that has begun are kept until it is."""
-    told = f"it is of the feature moves, {hints.NOT_INSTALLED}"
-    monkeypatch.setattr(hints, "_LACKING", {"MOVE": told})
-    Path("x.dag.lock").write_text(lock)
-    with pytest.raises(CannotStart, match=told) as error:
-        read("JOB A a\nMOVE A b\n")
-    assert error.value.code == code
 
 
 def test_a_newer_rescue_file_that_cannot_be_set_aside() -> None:

@@ -59,6 +59,31 @@ def test_a_lock_file_of_a_dead_dagman_makes_a_recovery(place: Place) -> None:
     assert "Lock file t.dag.lock detected" in place.said()
 
 
+@pytest.mark.parametrize(
+    "file, text, why",
+    [
+        ("t.dag.rescue001", f"GROWN 1 {'0' * 32}\n", "t.dag.grown does not have it, or is damaged"),
+        ("t.dag", "JOB A a.sub\nFOO\n", "t.dag:2 'FOO' is not"),
+    ],
+)
+def test_a_file_that_is_wrong_now_puts_a_run_that_has_begun_on_hold(
+    place: Place, file: str, text: str, why: str
+) -> None:
+    place.set_job_id(7)
+    Path("t.dag.rescue001").write_text("DONE A\n")
+    place.release_lock(place.prepare())
+    Path(file).write_text(text)
+    with pytest.raises(CannotStart, match="; correct that, then release the DAGMan") as raised:
+        place.prepare()
+    assert (raised.value.code, LOCK.exists()) == (3, True)
+    ((cluster, reason),) = place.schedd.holds
+    assert (cluster, why in reason) == (0, True)
+    LOCK.unlink()
+    with pytest.raises(CannotStart) as raised:
+        place.prepare()
+    assert (raised.value.code, len(place.schedd.holds)) == (1, 1)
+
+
 def test_do_recovery_recovers_without_a_lock_file(place: Place) -> None:
     assert place.prepare("-DoRecovery").recovering
 

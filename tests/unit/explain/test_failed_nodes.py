@@ -12,6 +12,7 @@ from condor_pydagman.explain.failed_nodes import failed_node_findings, failure_o
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Excerpt, Facts
 from condor_pydagman.features.growth.shown import refusal
+from condor_pydagman.follow import overview
 from condor_pydagman.follow.node_placements import NodePlacements
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun, Run, Usage
@@ -71,6 +72,14 @@ def test_causes(last: Attempt, cause: str, sentence: str) -> None:
     assert found.sentence.startswith("Node A failed: ")
     assert found.sentence.endswith(sentence)
     assert found.weight is (Weight.NOTE if cause == "node.stopped" else Weight.PROBLEM)
+
+
+def test_a_script_that_could_not_be_started() -> None:
+    facts = failed(TEXT, "A", attempt(value=0, post=script(1)))
+    facts.run.unstarted["A"] = "p.sh: No such file"
+    found, how = the_finding(facts), "POST script could not be started: p.sh: No such file"
+    assert (found.sentence, found.advice) == (f"Node A failed: its {how}.", ())
+    assert overview.failure_of(facts.run.nodes["A"], facts.run).reason == how
 
 
 @pytest.mark.parametrize(

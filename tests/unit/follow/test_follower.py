@@ -281,12 +281,16 @@ def test_what_is_said_of_failures_decides_no_state() -> None:
         line(OutKind.SCRIPT_END, node="C", text="POST"),
         line(OutKind.SCRIPT_END, node="D", text="POST", number=2),
         line(OutKind.ERROR, text="ERROR: disk full"),
+        line(OutKind.SCRIPT_ERROR, node="D", text="it is gone"),
     ]
     assert not names(follower, *said)
     assert follower.run.said_failed == {
         "A": "job failed with status 3", "D": "POST script: exit code 2",
     }  # fmt: skip
     assert list(follower.run.errors) == ["ERROR: disk full"]
+    assert follower.run.unstarted == {"D": "it is gone"}
+    names(follower, line(OutKind.SCRIPT_START, node="D", text="POST"))
+    assert not follower.run.unstarted
     assert follower.plan
     assert follower.run.nodes["A"].status is not NodeStatus.ERROR
 

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.picture import States, make_picture
 from condor_pydagman.picture.dot_layout import RunDot
 from condor_pydagman.picture.graphviz import find_dot
+from condor_pydagman.picture.svg import Picture
 
 
 def dag_of(names: Iterable[str], edges: Iterable[tuple[Sequence[int], Sequence[int]]] = ()) -> Dag:
@@ -32,3 +35,14 @@ def dot() -> RunDot:
         if sys.version_info >= (3, 10):
             raise
         pytest.skip(str(error))
+
+
+def picture(dag: Dag, fold_above: int = 50, **states: Shown) -> Picture:
+    found = States(dag)
+    for name, state in states.items():
+        found.of[dag.ids[name]] = state
+    return make_picture(dag, found, "x.dag", dot(), fold_above=fold_above)
+
+
+def diamond() -> Dag:
+    return dag_of("ABCD", [([0], [1, 2]), ([1], [3]), ([2], [3])])

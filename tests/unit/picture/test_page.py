@@ -6,21 +6,8 @@ import json
 import re
 
 from condor_pydagman.follow.shown_states import Shown
-from condor_pydagman.graph.model import Dag
-from condor_pydagman.picture import States, make_picture, page, svg
-from condor_pydagman.picture.svg import Picture
-from tests.unit.picture import dag_of, dot
-
-
-def picture(dag: Dag, fold_above: int = 50, **states: Shown) -> Picture:
-    found = States(dag)
-    for name, state in states.items():
-        found.of[dag.ids[name]] = state
-    return make_picture(dag, found, "x.dag", dot(), fold_above=fold_above)
-
-
-def diamond() -> Dag:
-    return dag_of("ABCD", [([0], [1, 2]), ([1], [3]), ([2], [3])])
+from condor_pydagman.picture import page, svg
+from tests.unit.picture import dag_of, diamond, picture
 
 
 def test_the_same_dag_gives_the_same_bytes() -> None:

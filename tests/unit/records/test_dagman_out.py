@@ -96,6 +96,10 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
         ),
         ("---------------------------------------\t<END>", (OutKind.LIST_END, "", 0, "")),
         ("ERROR: disk full", (OutKind.ERROR, "", 0, "ERROR: disk full")),
+        (
+            "Error: Failed to execute PRE for Node A: p: [Errno 2] No such file",
+            (OutKind.SCRIPT_ERROR, "A", 0, "p: [Errno 2] No such file"),
+        ),
         ("Received SIGUSR1", (OutKind.REMOVED, "", 0, "")),
         ("ann asks for the DAG: cancel-all", (OutKind.ASKED, "ann", 0, "cancel-all")),
         ("ann asks for the DAG: halt reason too hot", (OutKind.ASKED, "ann", 0, "halt")),

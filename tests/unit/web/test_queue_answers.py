@@ -8,6 +8,7 @@ import pytest
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.vocabulary import MORE_HELD
 from condor_pydagman.web import queue_answers
 from condor_pydagman.web.queue_answers import QueueAnswers, main, output_of
 from tests.unit.web.page_client import run
@@ -19,8 +20,11 @@ def test_what_the_child_prints(
 ) -> None:
     ads = [{"ClusterId": 7, "Iwd": "/x/\udcff", "Requirements": object()}]
     monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: ads)
+    held = [{"DAGManJobId": cluster} for cluster in (7, 8, 7)]
+    monkeypatch.setattr(schedd_queries, "jobs_of_dag", lambda *_, **__: held)
     assert main([]) == 0
-    assert json.loads(capsys.readouterr().out) == [{"ClusterId": 7, "Iwd": "/x/\udcff"}]
+    said = {"ClusterId": 7, "Iwd": "/x/\udcff", MORE_HELD: 2}
+    assert json.loads(capsys.readouterr().out) == [said]
 
 
 def test_a_schedd_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:

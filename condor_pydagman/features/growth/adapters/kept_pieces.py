@@ -24,6 +24,9 @@ from condor_pydagman.names import DagPaths
 
 # Keeps what has been added to a DAG in the file beside it, see `features.growth.grown_sections`.
 
+_NOT_AGAIN = "what was added to the DAG can't be added again"
+_UNDO = "Take what was added out of the DAG file, or undo what else has changed there"
+
 
 class GrownFile:
     """The texts of pieces, by digest.  Nothing is opened before it is needed.
@@ -139,7 +142,10 @@ def read_whole(path: str, most: int, reader: tuple[int, int] | None = None) -> s
 
 
 class KeptPieces(Mapping[str, Piece]):
-    """Pieces by digest; one that is not in memory is read from its text, for the DAG as it is."""
+    """Pieces by digest; one that is not in memory is read from its text, for the DAG as it is.
+
+    `[digest]` raises FileError: there is no such text, or it does not fit the DAG.
+    """
 
     def __init__(self, dag: Dag, file: GrownFile) -> None:
         self._dag, self._file = dag, file
@@ -159,13 +165,14 @@ class KeptPieces(Mapping[str, Piece]):
     def __getitem__(self, digest: str) -> Piece:
         if digest in self._ready:
             return self._ready.pop(digest)  # it is needed once
-        text = self._file.text(digest)
+        path, text = self._file.path, self._file.text(digest)
         if text is None:
-            raise KeyError(digest)
+            raise FileError(f"{_NOT_AGAIN}: {path} does not have it, or is damaged. Put it back")
         try:
             return at_once(read_piece(self._dag, text, digest=digest))
-        except DagFileErrors:
-            raise KeyError(digest) from None
+        except DagFileErrors as errors:
+            why = errors.errors[0].message.rstrip(".")
+            raise FileError(f"{_NOT_AGAIN}: {why}. {_UNDO}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ready)

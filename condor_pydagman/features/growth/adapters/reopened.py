@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from condor_pydagman.adapters import files
-from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.commands import add_piece, growth_of
 from condor_pydagman.graph.model import Dag
@@ -22,18 +21,13 @@ def reopen(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
     """Add to a DAG, as its files give it, what its last run has added.
 
     Raises:
-        PydagmanError: the text of a piece is missing.
+        FileError: the text of a piece is missing, or does not fit the DAG.
     """
     pieces = kept_pieces.of(dag, paths)
     known = max((piece.number for piece in growth_of(dag).pieces), default=0)
     for record in _recorded(nodes_log):
         if record.value > known:
-            piece = pieces.get(record.text.partition(" ")[0])
-            if piece is None:
-                raise PydagmanError(
-                    f"{paths.grown} lacks what was added to the DAG as number {record.value}"
-                )
-            add_piece(dag, piece, record.value)
+            add_piece(dag, pieces[record.text.partition(" ")[0]], record.value)
             known = record.value
 
 

@@ -8,7 +8,7 @@ from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.run_model import DagState, Halted, NodeRun, Run
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import HELD_BY_DAGMAN, NodeStatus
 from tests.unit.explain import dag_of
 
 NOW = 1000.0
@@ -62,6 +62,8 @@ def test_a_held_dagman_by_its_ad() -> None:
     )
     assert (notice.evidence[0].text, notice.command) == ("by me", "condor_release 7")
     assert notice.advice == ("To continue: condor_release 7",)
+    (notice,) = said(DagState.HELD, ad={**ad, "HoldReasonSubCode": HELD_BY_DAGMAN})
+    assert "so the DAG is stopped: DAGMan has put it on hold itself (" in notice.sentence
     (notice,) = said(DagState.HELD, ad={**ad, "JobCoolDownExpiration": NOW + 90})
     assert notice.advice == (
         "To continue: condor_release 7; the schedd starts DAGMan in 1 min 30 s, after its"
