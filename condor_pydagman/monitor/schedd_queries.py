@@ -58,13 +58,14 @@ def queued_dagman_ad(cluster: int) -> Ad:
     return ads[0] if ads else {}
 
 
-def my_dagman_ads(owner: str = "") -> list[Ad]:
-    """The ads of a user's DAGMan jobs in the queue: all of one's own by default, sub-DAGs too.
+def my_dagman_ads(owner: str = "", *, also: str = "false") -> list[Ad]:
+    """The ads of a user's DAGMan jobs in the queue: all of one's own by default, sub-DAGs too, and
+    `also` jobs for which that expression is true.
 
     Raises:
         PoolError: the schedd does not answer.
     """
-    return _query(f'JobUniverse == 7 && Owner == "{owner or _user()}"', ())
+    return _query(f'(JobUniverse == 7 || ({also})) && Owner == "{owner or _user()}"', ())
 
 
 def my_ended_dagman_ads(most: int, owner: str = "") -> list[Ad]:
@@ -86,7 +87,7 @@ def jobs_of_dag(
     """The ads of a DAG's jobs in the queue.
 
     Args:
-        cluster: of DAGMan's job; 0 for the jobs of all one's DAGs.
+        cluster: of DAGMan's job.
         wanted: attributes; () for all.
         condition: a ClassAd expression that they must meet as well.
         most: how many are given at most; -1 for all.
@@ -95,8 +96,7 @@ def jobs_of_dag(
         PoolError: the schedd does not answer.
     """
     also = f" && ({condition})" if condition else ""
-    of = f"DAGManJobId == {cluster}" if cluster else f'DAGManJobId > 0 && Owner == "{_user()}"'
-    return _query(f"{of}{also}", wanted, most)
+    return _query(f"DAGManJobId == {cluster}{also}", wanted, most)
 
 
 def ended_job(cluster: int, proc: int, wanted: Sequence[str], submitted: float) -> Ad:

@@ -24,6 +24,7 @@ PATIENCE_S = 20.0  # for the schedd
 MAX_BYTES = 64 << 20  # of an answer
 Ad = Mapping[str, Any]
 _HELD_FROM_THE_BEGIN = "JobStatus == 5 && HoldReasonCode == 15"  # which no log tells
+UNIVERSE = 7  # of DAGMan's jobs
 
 
 class QueueAnswers:
@@ -99,18 +100,17 @@ async def output_of(module: str, words: Sequence[str], patience_s: float) -> str
 
 def main(words: Sequence[str]) -> int:
     """The child process: prints the ads as JSON."""
-    from condor_pydagman.monitor.schedd_queries import jobs_of_dag, my_dagman_ads
+    from condor_pydagman.monitor.schedd_queries import my_dagman_ads
 
     try:
-        ads = my_dagman_ads()
-        unlogged = jobs_of_dag(0, ("DAGManJobId",), condition=_HELD_FROM_THE_BEGIN) if ads else []
+        ads = my_dagman_ads(also=_HELD_FROM_THE_BEGIN)
     except PoolError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     plain = (str, int, float, bool)
     found = [{name: value for name, value in dict(ad).items() if isinstance(value, plain)}
-             for ad in ads]  # fmt: skip
-    more = Counter(job["DAGManJobId"] for job in unlogged)
+             for ad in ads if ad["JobUniverse"] == UNIVERSE]  # fmt: skip
+    more = Counter(ad.get("DAGManJobId") for ad in ads if ad["JobUniverse"] != UNIVERSE)
     for ad in found:
         ad[MORE_HELD] = int(ad.get(MORE_HELD) or 0) + more[ad["ClusterId"]]
     sys.stdout.write(json.dumps(found))

@@ -18,12 +18,11 @@ from tests.waiting import LIMIT_S
 def test_what_the_child_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ads = [{"ClusterId": 7, "Iwd": "/x/\udcff", "Requirements": object()}]
-    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: ads)
-    held = [{"DAGManJobId": cluster} for cluster in (7, 8, 7)]
-    monkeypatch.setattr(schedd_queries, "jobs_of_dag", lambda *_, **__: held)
+    dagman = {"ClusterId": 7, "JobUniverse": 7, "Iwd": "/x/\udcff", "Requirements": object()}
+    held = [{"DAGManJobId": cluster, "JobUniverse": 5} for cluster in (7, 8, 7)]
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda also: [dagman, *held])
     assert main([]) == 0
-    said = {"ClusterId": 7, "Iwd": "/x/\udcff", MORE_HELD: 2}
+    said = {"ClusterId": 7, "JobUniverse": 7, "Iwd": "/x/\udcff", MORE_HELD: 2}
     assert json.loads(capsys.readouterr().out) == [said]
 
 
