@@ -27,7 +27,7 @@ def jobs_of(text: SubmitText, read: Callable[[str], str]) -> Iterator[dict[str, 
     if found is None or not is_plain or _ODD.search("\n".join((text.queue, *rows))):
         yield {}
         return
-    each, names = int(found[1] or 1), _BETWEEN.split(found[2].strip().lower())
+    each, names = int(found[1] or 1) or 1, _BETWEEN.split(found[2].strip().lower())
     for number, row in enumerate(rows):
         values = _BETWEEN.split(row, len(names) - 1) if len(names) > 1 else [row]
         of_item = dict(zip_longest(names, values, fillvalue=""))

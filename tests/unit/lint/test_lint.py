@@ -16,17 +16,6 @@ def findings(*names: str, **files: str) -> list[Finding]:
     return lint([f"{name}.dag" for name in names], world, BuildOptions(strict=0)).kept
 
 
-def test_what_only_follows_from_an_error_is_not_told() -> None:
-    first, second = found("JOB A\nRETRY A 0\nFOO\n")
-    assert (first.code, first.line, first.severity) == ("DAG101", 1, Severity.ERROR)
-    assert (second.code, second.line, second.column) == ("DAG102", 3, 1)
-
-
-def test_unknown_nodes_and_missing_files() -> None:
-    assert [one.code for one in found("JOB A a.sub\nRETRY Z 1\n")] == ["DAG104"]
-    assert [one.code for one in findings("none")] == ["DAG103"]
-
-
 def test_a_command_that_the_end_of_the_file_cuts_off() -> None:
     (finding,) = found("JOB A a.sub\nRETRY A 3 \\\n")
     assert (finding.code, finding.line, finding.text) == ("DAG105", 2, "RETRY A 3 \\")
