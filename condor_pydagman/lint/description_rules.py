@@ -74,7 +74,8 @@ _WORD = re.compile(r"(?!undefined$)[a-z][a-z_]*")  # HTCondor's own attributes h
 _NAMES = ("job", "retry")  # macros that each node has, and `getter` is told of
 MAX_KINDS = 1000  # of mistakes
 MAX_EXPRESSIONS = 10_000  # that are looked at
-MAX_JOBS = 10_000  # of which files are looked for one by one
+MAX_JOBS = 10_000  # of which files are looked for one by one, if each has up to MAX_INPUTS
+MAX_INPUTS = 100
 # In place of what only the job will know: no name of a file has it.
 LATER = "\0"
 _OF_THE_JOB = dict.fromkeys(
@@ -282,6 +283,7 @@ class DescriptionRules:
         files = (first_of(get, _INPUTS) or "").strip('"')
         named += [("transfer_input_files", one.strip()) for one in files.split(",")]
         code = FILE if transfers in _TRUE else MAYBE
+        self._jobs_left -= len(named) // MAX_INPUTS
         for key, file in named:
             if file and not any(sign in file for sign in ("://", "$", "*")):
                 self._look_for(node, code, f"{key} {file}", home, file.rstrip("/") or "/")

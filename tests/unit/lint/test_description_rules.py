@@ -139,6 +139,13 @@ def test_what_is_not_there(line: str, code: str) -> None:
         assert [one for one in codes(submit, dag) if one != "DAG402"] == [], dag
 
 
+def test_the_inputs_of_many_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("condor_pydagman.lint.description_rules.MAX_JOBS", 50)
+    text = f"{GOOD}input = $(i)\ntransfer_input_files = {'there,' * 1000}\nqueue i from items\n"
+    monkeypatch.setitem(FILES, "items", "".join(f"d{n}\n" for n in range(30)))
+    assert codes(text) == ["DAG320"] * 5
+
+
 def test_what_is_done_writes_nothing_any_more() -> None:
     dag = "JOB A a.sub DONE\nJOB X x.sub\nPARENT A CHILD X\n"
     assert codes(f"{GOOD}input = gone\nqueue\n", dag) == ["DAG320"]

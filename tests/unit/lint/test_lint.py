@@ -40,11 +40,6 @@ def test_a_line_for_all_nodes_is_the_place_of_each() -> None:
     assert [(one.node, one.line) for one in found_ones] == [("A", 3), ("B", 3)]
 
 
-def test_findings_come_by_file_and_line() -> None:
-    text = "JOB A none.sub\nJOB B a.sub\nPRE_SKIP B 1\nRETRY A 0\n"
-    assert [one.line for one in findings("t", t=text)] == [1, 3, 4]
-
-
 def test_which_nodes_with_a_cache_command_would_run() -> None:
     (finding,) = found("JOB A a.sub\nCACHE A\n")
     assert (finding.code, finding.severity, finding.file) == ("DAG413", Severity.INFO, "t.dag")
