@@ -6,7 +6,7 @@ No part of HTCondor is needed for it, nor its Python bindings.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Union
 
 from condor_pydagman.adapters.files import DagFiles, read_text
@@ -78,14 +78,17 @@ def check_dag(
 
 
 def problems_of(
-    names: Sequence[str], read: Callable[[str], Iterator[str]], how: BuildOptions
+    names: Sequence[str],
+    read: Callable[[str], Iterator[str]],
+    how: BuildOptions,
+    look: Callable[[model.Dag], Iterable[DagProblem]] = lambda dag: (),
 ) -> tuple[DagProblem, ...]:
-    """As `check_dag`, of files that `read` gives in blocks of whole lines."""
+    """As `check_dag`, of files that `read` gives in blocks of whole lines; `look` finds more."""
     try:
         dag = _built(names, read, how)
     except DagError as error:
         return error.errors
-    return _cycle(dag, names, read, how)
+    return (*_cycle(dag, names, read, how), *look(dag))
 
 
 def dag_of(
@@ -142,11 +145,7 @@ def build_options(use_dag_dir: bool, any_node_names: bool) -> BuildOptions:
 
 def _reader_of(text: str, name: str) -> ReadText:
     files = DagFiles()
-
-    def read(path: str) -> str | Iterator[str]:
-        return text if path == name else files.read(path)
-
-    return read
+    return lambda path: text if path == name else files.read(path)
 
 
 def _cycle(

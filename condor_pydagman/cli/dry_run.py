@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from condor_pydagman.records.job_description import Workflow
 
 MAX_SHOWN = 10  # nodes and submit descriptions that are named
-_TOLD_WITH_JOBS = ("DAG301", "DAG309")  # submit files that are missing, requests with an error
+_TOLD_WITH_JOBS = ("DAG301", "DAG307", "DAG309")  # of submit files, and of requests
 MAX_DEPTH = 8  # of sub-DAGs that are looked into
 _DESCRIPTION = """\
 Show what condor_submit_dag would run now: nodes and jobs, what a rescue file skips, what starts
@@ -66,7 +66,7 @@ class Outlook(NamedTuple):
     @property
     def sound(self) -> bool:
         """Whether nothing is wrong with it, as far as that is known before."""
-        if self.mistakes or any(count.problem for count in self.jobs):
+        if self.findings.total(Severity.ERROR) or any(count.problem for count in self.jobs):
             return False
         return all(isinstance(inner, str) or inner.sound for inner in self.inner.values())
 

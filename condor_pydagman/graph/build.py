@@ -42,7 +42,6 @@ _FORBIDDEN = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
 def enter(building: Building, command: commands.Splice) -> Scope:
     """The scope of a new splice, which becomes the present one."""
-    _refuse_flood(building)
     outer = building.scope
     name = outer.munge + command.name
     clash = "give the splice another name"
@@ -64,18 +63,6 @@ def enter(building: Building, command: commands.Splice) -> Scope:
     building.scope = scope
     building.has_splices = True
     return scope
-
-
-def _refuse_flood(building: Building) -> None:
-    for count, limit, what in (
-        (len(building.dag), MAX_NODES, "nodes"),
-        (len(building.dag.edges), MAX_EDGES, "edges"),
-    ):
-        if count > limit:
-            fail(
-                f"More than {limit:,} {what}: no further splice is taken in",
-                "do splices hold splices that hold splices? A SUBDAG has a DAGMan of its own",
-            )
 
 
 def leave(building: Building, *, good: bool) -> None:
@@ -271,6 +258,7 @@ class DagReader:
         known = os.path.normpath(path)
         try:
             self._refuse_recursion(known)
+            self._refuse_flood()
             text = self._text(path, file)
         except ProcessingError as error:
             self._keep(error, file)
@@ -469,18 +457,24 @@ class DagReader:
         )
 
     def _refuse_recursion(self, path: str) -> None:
-        self._files_read += 1
         if path in self._open:
             shown = os.path.join(self._building.options.cwd, path)
             fail(
                 f"Recursive DAG file parsing detected with {shown}",
                 "a file can't INCLUDE or SPLICE itself, nor one that does so",
             )
-        if self._files_read > MAX_FILES:
-            fail(
-                f"More than {MAX_FILES:,} files to be read, counting each SPLICE and INCLUDE",
-                "do splices hold splices that hold splices?",
-            )
+
+    def _refuse_flood(self) -> None:
+        self._files_read += 1
+        dag, is_splice = self._building.dag, self._building.scope.outer is not None
+        for count, limit, what in (
+            (self._files_read, MAX_FILES, "files to be read, counting each SPLICE and INCLUDE"),
+            (is_splice * len(dag), MAX_NODES, "nodes: no further splice is taken in"),
+            (is_splice * len(dag.edges), MAX_EDGES, "edges: no further splice is taken in"),
+        ):
+            if count > limit:
+                hint = "do splices hold splices that hold splices? A SUBDAG has a DAGMan of its own"
+                fail(f"More than {limit:,} {what}", hint)
 
     def _text(self, path: str, shown: str) -> Iterator[str]:
         hint = ""

@@ -86,14 +86,13 @@ def parse(text: str) -> SubmitText:
     used: set[str] = set()
     plain, arguments = True, ""
     listed: str | None = ""
-    lines = _logical(text)
+    lines = logical_lines(text)
     for line in lines:
         used |= mentioned(line)
         queue = queue_arguments(line)
         if queue is not None:
             items = items_of(queue)
-            plain = plain and "matching" not in line.lower()
-            plain = plain and not (items is not None and items.has_header)
+            plain = plain and "matching" not in line.lower() and not (items and items.has_header)
             arguments = queue
             if items is not None and items.source.startswith("(") and ")" not in items.source:
                 before, end, _ = "\n".join(["", *lines]).partition("\n)")
@@ -142,15 +141,16 @@ def expand(
     for _ in range(MAX_EXPANSIONS):
         if "$" not in value:
             return value
-        unknown = False
+        unknown, length = False, 0
 
         def replacement(found: re.Match[str]) -> str:
-            nonlocal unknown
+            nonlocal unknown, length
             name, default = found[1].lower(), found[2]
-            new = None if name in HTCONDORS else look_up(name)
+            new = None if unknown or name in HTCONDORS else look_up(name)
             if default is not None and not (new or (new is None and is_set(name))):
                 new = default
-            unknown = unknown or new is None
+            length += len(new or "")
+            unknown = unknown or new is None or length > MAX_LENGTH
             return new or ""
 
         value, count = _REFERENCE_OR_DEFAULT.subn(replacement, value)
@@ -159,7 +159,7 @@ def expand(
     return None
 
 
-def _logical(text: str) -> Iterator[str]:
+def logical_lines(text: str) -> Iterator[str]:
     """Trimmed lines, continued ones joined, without comments and empty ones."""
     begun = ""
     for raw in text.split("\n"):

@@ -25,6 +25,7 @@ from condor_pydagman.language.submit_file import (
     SPECIAL,
     expand,
     items_of,
+    logical_lines,
     queue_arguments,
     references,
 )
@@ -201,26 +202,15 @@ def _truth(words: str) -> Truth:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Trimmed lines, continued ones joined; of a block `NAME @=TAG` the first one."""
-    begun, tag = "", ""
-    for raw in text.split("\n"):
-        line = raw.strip()
+    """As `logical_lines`; of a block `NAME @=TAG` the first one."""
+    tag = ""
+    for line in logical_lines(text):
         if tag:
             tag = "" if line == f"@{tag}" else tag
             continue
-        if not begun and line.startswith("#"):
-            continue
-        begun += line
-        if begun.endswith("\\"):
-            begun = begun[:-1]
-            continue
-        block = _BLOCK.fullmatch(begun)
+        block = _BLOCK.fullmatch(line)
         tag = block[2] if block else ""
-        if begun:
-            yield begun
-        begun = ""
-    if begun:
-        yield begun
+        yield line
 
 
 MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}

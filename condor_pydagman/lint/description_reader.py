@@ -94,7 +94,7 @@ def _value_problem(submit: Any, text: SubmitText, get: value_rules.Get) -> str:
         return f"Submit:-1:{problem}"
     written = {key.lower().removeprefix("my."): key for key in submit.keys()}  # noqa: SIM118
     for key, value in text.values.items():
-        attribute = value_rules.attribute_of(key)
+        attribute = value_rules.attribute_of(key, value)
         if attribute.islower():
             attribute = written.get(attribute, attribute).rpartition(".")[2]
         if attribute and value and "$" not in value and mistake(value):

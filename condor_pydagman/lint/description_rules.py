@@ -10,6 +10,7 @@ values with macros that only the job has, nothing is said.
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
@@ -37,11 +38,11 @@ from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.odd_characters import CODE as ODD
 from condor_pydagman.lint.odd_characters import odd
 from condor_pydagman.lint.queued_jobs import jobs_of
-from condor_pydagman.lint.value_rules import Get, first_of
+from condor_pydagman.lint.value_rules import Get, first_of, nearest_resource
 from condor_pydagman.vocabulary import NodeKind
 
 VALUE, FILE, NEEDED, UNCHECKED, NO_X = "DAG310", "DAG311", "DAG312", "DAG317", "DAG318"
-MAYBE = "DAG320"
+MAYBE, ODD_NUMBER = "DAG320", "DAG321"
 _INPUTS = ("transfer_input_files", "transferinputfiles")
 _SENT = tuple(f"{mark}shouldtransferfiles" for mark in ("", "+", "my."))
 _SENT_PROGRAM = tuple(f"{mark}transferexecutable" for mark in ("", "+", "my."))
@@ -68,10 +69,13 @@ _OF_FILES = frozenset(
 )
 
 
+_ZERO = re.compile(r"0+(?=\s*$|\s+[A-Za-z])")
+_WORD = re.compile(r"(?!undefined$)[a-z][a-z_]*")  # HTCondor's own attributes have capitals
 _NAMES = ("job", "retry")  # macros that each node has, and `getter` is told of
 MAX_KINDS = 1000  # of mistakes
 MAX_EXPRESSIONS = 10_000  # that are looked at
-MAX_JOBS = 10_000  # of which files are looked for one by one
+MAX_JOBS = 10_000  # of which files are looked for one by one, if each has up to MAX_INPUTS
+MAX_INPUTS = 100
 # In place of what only the job will know: no name of a file has it.
 LATER = "\0"
 _OF_THE_JOB = dict.fromkeys(
@@ -107,10 +111,6 @@ def _is_of_value(key: str) -> bool:
     return key in value_rules.KEYS or value_rules.attribute_of(key) != ""
 
 
-def _is_of_files(key: str) -> bool:
-    return key in _OF_FILES
-
-
 class DescriptionRules:
     """Looks at one node after the other.
 
@@ -143,7 +143,7 @@ class DescriptionRules:
             self._values(node, text, getter(variables, text))
         if self._with_files and self._firsts.job_is_first(node):
             where = dag.directories.get(node, "")
-            if self._is_new(f"files {where}", _is_of_files, variables, number, text):
+            if self._is_new(f"files {where}", _OF_FILES.__contains__, variables, number, text):
                 for known in self._jobs(node, number, text):
                     self._files(node, text, getter(variables, text, known))
 
@@ -162,7 +162,7 @@ class DescriptionRules:
     def _known_items(self, where: str, text: SubmitText) -> list[dict[str, str]]:
         """What the queue statement sets, if anything uses it."""
         used = not text.mentioned.isdisjoint((*text.loops, "process", "procid"))
-        if not used and not any(map(_is_of_files, text.loops)):
+        if not used and _OF_FILES.isdisjoint(text.loops):
             return [{}]
         with suppress(OSError, FileError, ValueError):  # DAG312 and DAG317 tell of it
             jobs = jobs_of(text, lambda name: self._world.read_text(os.path.join(where, name)))
@@ -183,7 +183,7 @@ class DescriptionRules:
             self._with_macros[key] = any(
                 "$" in value and concerns(name) for name, value in text.values.items()
             )
-        named = concerns is _is_of_files and not text.mentioned.isdisjoint(_NAMES)
+        named = what != "values" and not text.mentioned.isdisjoint(_NAMES)
         if self._with_macros[key] and (variables or (named and self._jobs_left > 0)):
             return True
         if any(concerns(one.key.lower()) for one in variables):
@@ -197,6 +197,15 @@ class DescriptionRules:
         for _, problem in value_rules.value_problems(get):
             self._note(node, VALUE, problem.partition("\n")[0])
         self._keep_expressions(node, text, get)
+        program = first_of(get, _PROGRAM) or ""
+        if program.startswith('"'):
+            self._note(node, FILE, f"executable {program}: the quotes are part of its name")
+        if _ZERO.match(text.queue):
+            self._note(node, ODD_NUMBER, f"queue {text.queue} makes one job, or one for each item")
+        for key in filter(value_rules.resource_of, text.values):
+            value = get(key) or ""
+            if _WORD.fullmatch(value) and get(f"+{value}") == get(f"my.{value}") == "":
+                self._note(node, ODD_NUMBER, f"{key} = {value}, but no line sets My.{value}")
         for key in _TYPED:
             what = odd(text.values.get(key, ""))
             if what:
@@ -209,10 +218,8 @@ class DescriptionRules:
             for key, node in uses.items() if problem else ():
                 self._note(node, VALUE, f"parse error in expression {key} = {value}")
         for (code, what), node in self._seen.items():
-            name, submit = self._dag.names[node], self._dag.submits[node]
-            source = "the description" if submit in self._dag.descriptions else submit
-            message = f"{source} of node {name}: {what}"
-            self._findings.add(code, message, place=self._dag.place(node), node=name)
+            message = f"{_source(self._dag, node)}: {what}"
+            self._findings.of_node(code, self._dag, node, message)
 
     def _note(self, node: int, code: str, what: str) -> None:
         if len(self._seen) < MAX_KINDS:
@@ -221,7 +228,9 @@ class DescriptionRules:
     def _keep_expressions(self, node: int, text: SubmitText, get: Get) -> None:
         for key in filter(value_rules.attribute_of, text.values):
             value = get(key)
-            if value and (value in self._expressions or len(self._expressions) < MAX_EXPRESSIONS):
+            if not value or not value_rules.attribute_of(key, value):
+                continue
+            if value in self._expressions or len(self._expressions) < MAX_EXPRESSIONS:
                 self._expressions.setdefault(value, {}).setdefault(key, node)
 
     def _files(self, node: int, text: SubmitText, get: Get) -> None:
@@ -256,14 +265,14 @@ class DescriptionRules:
             return
         program, transfers = first_of(get, _PROGRAM), _transfers(get)
         universe = universe.strip().lower()
-        if not program or "://" in program or universe in _NO_FILES:
+        if not program or "://" in program or program[0] == '"' or universe in _NO_FILES:
             return
         is_sent = _word(get, ("transfer_executable", *_SENT_PROGRAM)) not in _FALSE
         is_sent &= transfers not in _FALSE
         if is_sent:
-            self._look_for(node, FILE, f"executable {program}", inside, program.strip('"'))
+            self._look_for(node, FILE, f"executable {program}", inside, program)
         gets_bit = is_sent and transfers in _TRUE and universe not in _AS_IT_IS
-        if not gets_bit and self._kind(inside, program.strip('"')) is FileKind.FILE:
+        if not gets_bit and self._kind(inside, program) is FileKind.FILE:
             self._note(node, NO_X, f"executable {program}{_within(inside)} has no x bit")
 
     def _inputs(self, node: int, get: Get, home: str) -> None:
@@ -274,6 +283,7 @@ class DescriptionRules:
         files = (first_of(get, _INPUTS) or "").strip('"')
         named += [("transfer_input_files", one.strip()) for one in files.split(",")]
         code = FILE if transfers in _TRUE else MAYBE
+        self._jobs_left -= len(named) // MAX_INPUTS
         for key, file in named:
             if file and not any(sign in file for sign in ("://", "$", "*")):
                 self._look_for(node, code, f"{key} {file}", home, file.rstrip("/") or "/")
@@ -312,6 +322,13 @@ def _word(get: Get, names: tuple[str, ...]) -> str:
     return LATER if value is None else value.strip().strip('"').lower()
 
 
+def _source(dag: Dag, node: int) -> str:
+    submit = dag.submits[node]
+    return (
+        f"{'the description' if submit in dag.descriptions else submit} of node {dag.names[node]}"
+    )
+
+
 def _within(directory: str) -> str:
     return f" in {directory}" if directory else ""
 
@@ -327,13 +344,13 @@ class UnusedLineRules:
     def __init__(self, dag: Dag, findings: Findings) -> None:
         self._dag = dag
         self._findings = findings
-        self._firsts: dict[int, tuple[int, SubmitText]] = {}
-        self._named: dict[int, set[str]] = {}  # macros that VARS of nodes name
-        self._of_any_universe: set[int] = set()  # VARS choose it
+        self._firsts: dict[int | str, tuple[int, SubmitText]] = {}
+        self._named: dict[int | str, set[str]] = {}  # macros that VARS of nodes name
+        self._of_any_universe: set[int | str] = set()  # VARS choose it
         self._compared = 0
 
-    def look_at(self, node: int, number: int, text: SubmitText) -> None:
-        """A node and its description, which has that number."""
+    def look_at(self, node: int, number: int | str, text: SubmitText) -> None:
+        """A node and its description, which has that number, or name."""
         if not text.plain:
             return
         self._firsts.setdefault(number, (node, text))
@@ -353,19 +370,19 @@ class UnusedLineRules:
             for one in unused_lines(values, text.queue):
                 if one.value is not None and one.name in text.values:
                     self._add(node, one.name, one.value)
+            for key, value in text.values.items():
+                meant = nearest_resource(key)
+                if meant and key not in text.mentioned:
+                    self._add(node, key, value, meant)
 
-    def _add(self, node: int, key: str, value: str) -> None:
-        dag = self._dag
-        name, submit = dag.names[node], dag.submits[node]
-        source = "the description" if submit in dag.descriptions else submit
-        message = f"{source} of node {name}: nothing uses the line {key} ="
+    def _add(self, node: int, key: str, value: str, meant: str = "") -> None:
+        message = f"{_source(self._dag, node)}: nothing uses the line {key} ="
         message += f" {value[:MAX_VALUE_LENGTH]}"
-        meant = ""
-        if self._compared < MAX_NEIGHBOURS:
+        if not meant and self._compared < MAX_NEIGHBOURS:
             self._compared += 1
             meant = nearest(key, KEYWORDS).lower()
         hint = f"did you mean {meant}?" if meant and meant != key else ""
-        self._findings.add(CODE, message, place=dag.place(node), node=name, hint=hint)
+        self._findings.of_node(CODE, self._dag, node, message, hint=hint)
 
 
 _ELSEWHERE = ("append_files", "output_destination", "transfer_output_remaps")
@@ -458,6 +475,7 @@ class _Texts:
         reason = "" if read.plain else self._world.unreadable(text, directory, path)
         if read.listed is None:
             reason = reason or f"no line with ) ends the list of queue {read.queue}"
+        reason = reason or value_rules.count_problem(read.queue)
         first = self._firsts is not None and self._firsts.job_is_first(node)
         if reason:
             severity = Severity.ERROR if first else None
@@ -499,11 +517,10 @@ class _Texts:
     def _note(
         self, code: str, node: int, submit: str, said: str, severity: Severity | None = None
     ) -> None:
-        dag, name = self._dag, self._dag.names[node]
+        dag = self._dag
         if not dag.flags[node] & DONE:
-            what = "the description" if submit in dag.descriptions else f"submit file {submit}"
-            message, place = f"{what} of node {name}{said}", dag.place(node)
-            self._findings.add(code, message, place=place, node=name, severity=severity)
+            what = "submit file " * (submit not in dag.descriptions) + _source(dag, node)
+            self._findings.of_node(code, dag, node, f"{what}{said}", severity=severity)
 
 
 class _Variables:
@@ -568,21 +585,15 @@ class _Variables:
     def _note_unset(self, node: int, number: int, perhaps: Container[str]) -> None:
         text = self._texts.text(number)
         lower = {one.key.lower() for one in self._dag.variables.get(node, ())}
+        known = (perhaps, lower, text.values, text.loops, SPECIAL, KEYWORDS)
         for name in text.needed:
             low = name.lower()
-            if (
-                low in perhaps
-                or low in lower
-                or low in text.values
-                or low in text.loops
-                or low in SPECIAL
-            ):
+            if any(low in names for names in known):
                 continue
             if low.startswith("match_") and self._dag.group_of(node) is not None:
                 continue  # the match of its group to a site sets it
-            if low not in KEYWORDS:
-                first, count = self._unset.get((number, name), (node, 0))
-                self._unset[number, name] = (first, count + 1)
+            first, count = self._unset.get((number, name), (node, 0))
+            self._unset[number, name] = (first, count + 1)
 
     def _report_unused(self) -> None:
         """A key that some description uses is often set for all nodes: nothing is said of that."""
@@ -594,8 +605,7 @@ class _Variables:
                 name = dag.names[node]
                 message = f"$({written}) is set for node {name}{_others(count)}, but"
                 message += f" {why_lost(written) or f'{dag.submits[node]} does not use it'}"
-                words = ("VARS", name, written)
-                self._findings.add("DAG401", message, place=dag.place(node), node=name, words=words)
+                self._findings.of_node("DAG401", dag, node, message, "VARS", name, written)
 
     def _report_unset(self) -> None:
         dag = self._dag
@@ -604,12 +614,13 @@ class _Variables:
                 name = dag.names[node]
                 message = f"{dag.submits[node]} uses $({macro}), which nothing sets for node {name}"
                 message += _others(count)
-                self._findings.add("DAG402", message, place=dag.place(node), node=name)
+                self._findings.of_node("DAG402", dag, node, message)
 
 
 def _is_command(key: str) -> bool:
     """Whether a VARS key sets a submit command or a job attribute, so that its name is its use."""
-    return key in KEYWORDS or key in SPECIAL or "." in key or key.startswith(("+", "request_"))
+    resource = value_rules.resource_of(key) and not nearest_resource(key)
+    return key in KEYWORDS or key in SPECIAL or "." in key or key[0] == "+" or bool(resource)
 
 
 def _others(count: int) -> str:
@@ -634,10 +645,8 @@ class _Outputs:
                 for path in self._paths(node, number):
                     self._note(node, number, path)
         for path, (node, count) in self._shared.items():
-            name = self._dag.names[node]
-            message = f"{count} nodes overwrite {path}; the first is {name}"
-            place = self._dag.place(node)
-            self._findings.add("DAG305", message, place=place, node=name)
+            message = f"{count} nodes overwrite {path}; the first is {self._dag.names[node]}"
+            self._findings.of_node("DAG305", self._dag, node, message)
 
     def _note(self, node: int, number: int, path: str) -> None:
         first = self._writers.setdefault(hash(path), node)

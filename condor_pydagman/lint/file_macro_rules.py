@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from condor_pydagman.features.common.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.language.hints import nearest
-from condor_pydagman.lint.findings import Findings
+from condor_pydagman.lint.findings import Findings, nodes_named
 
 CODE = "DAG416"
 _BRACES = re.compile(r"(?<!\$)\{([A-Za-z_]\w*)\}")
@@ -46,11 +46,8 @@ def check_file_macros(
             for what, hint in _mistakes(dag.names[node], file, variables, at_run_time):
                 seen.setdefault((file, what, hint), []).append(node)
     for (file, what, hint), nodes in seen.items():
-        name, more = dag.names[nodes[0]], len(nodes) - 1
-        others = f" and {more} other node{'s' if more > 1 else ''}" if more else ""
-        message = f"{word} of node {name}{others} names {file}: {what}"
-        place = dag.place(nodes[0])
-        findings.add(CODE, message, place=place, node=name, words=(word, name), hint=hint)
+        message = f"{word} of {nodes_named(dag, nodes[0], len(nodes))} names {file}: {what}"
+        findings.of_node(CODE, dag, nodes[0], message, word, hint=hint)
 
 
 def _mistakes(

@@ -15,7 +15,7 @@ from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.hints import odd_character
 from condor_pydagman.language.parser import CommandReader, Reading
-from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
+from condor_pydagman.lint.findings import FileKind, Findings, Severity, World, nodes_named
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -42,12 +42,9 @@ class _Uses:
 
     def add(self, key: tuple[str, ...], node: int, first: bool) -> None:
         """`node` names the file `key`; `first` if nothing can run before it does."""
-        use = self._uses.get(key)
-        if use is None:
-            self._uses[key] = _Use(node, 1, node if first else None)
-        else:
-            earliest = node if first and use.first is None else use.first
-            self._uses[key] = _Use(use.node, use.nodes + 1, earliest)
+        use = self._uses.get(key, _Use(node, 0, None))
+        earliest = node if first and use.first is None else use.first
+        self._uses[key] = _Use(use.node, use.nodes + 1, earliest)
 
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], _Use]]:
         return iter(self._uses.items())
@@ -83,9 +80,10 @@ def _submit_files(dag: Dag, world: World, findings: Findings, firsts: FirstNodes
             hint = _likely(dag, world, directory, use)
             _missing(dag, findings, SUBMIT_FILE, f"{what} {submit}", directory, use, hint=hint)
         elif kind is FileKind.OTHER:
-            message = f"{what} {submit} of {_nodes(dag, use)} is not a regular file"
-            name = dag.names[use.node]
-            findings.add("DAG307", message, place=dag.place(use.node), node=name)
+            message = (
+                f"{what} {submit} of {nodes_named(dag, use.node, use.nodes)} is not a regular file"
+            )
+            findings.of_node("DAG307", dag, use.node, message)
 
 
 def _likely(dag: Dag, world: World, directory: str, use: _Use) -> str:
@@ -113,14 +111,11 @@ def _scripts(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> 
         if found is FileKind.MISSING:
             _missing(dag, findings, "DAG302", what, directory, use, command)
         elif found is not FileKind.EXECUTABLE:
-            findings.add(
-                "DAG303",
-                f"{what} of {_nodes(dag, use)} can't be executed",
-                place=dag.place(use.node),
-                node=dag.names[use.node],
-                words=command,
-                severity=Severity.WARNING if use.first is None else None,
-                hint="it is not a regular file" if found is FileKind.OTHER else "",
+            message = f"{what} of {nodes_named(dag, use.node, use.nodes)} can't be executed"
+            severity = Severity.WARNING if use.first is None else None
+            hint = "it is not a regular file" * (found is FileKind.OTHER)
+            findings.of_node(
+                "DAG303", dag, use.node, message, *command, severity=severity, hint=hint
             )
 
 
@@ -162,28 +157,14 @@ def _missing(
     """A finding about a file that does not exist; `late` if something may still create it."""
     node = use.node if use.first is None else use.first
     where = f" in {directory}" if directory else ""
-    message = f"{what} of {_nodes(dag, use._replace(node=node))} does not exist{where}"
+    message = f"{what} of {nodes_named(dag, node, use.nodes)} does not exist{where}"
     if words:
         words = (*words[:-1], dag.names[node])
     severity = None
     if use.first is None:
         severity = late
         hint = hint or f"{MAY_COME}; otherwise check its name and the node's DIR"
-    findings.add(
-        code,
-        message,
-        place=dag.place(node),
-        node=dag.names[node],
-        words=words,
-        severity=severity,
-        hint=hint,
-    )
-
-
-def _nodes(dag: Dag, use: _Use) -> str:
-    more = use.nodes - 1
-    others = f" and {more} other node{'s' if more > 1 else ''}" if more else ""
-    return f"node {dag.names[use.node]}{others}"
+    findings.of_node(code, dag, node, message, *words, severity=severity, hint=hint)
 
 
 def check_config(

@@ -16,6 +16,7 @@ from condor_pydagman.errors import DagFileError
 from condor_pydagman.feature_table import OF_CODE, own
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import number_of
 
 MAX_KEPT = 100  # of one code: a million nodes may share a mistake
 
@@ -250,6 +251,11 @@ CODES: dict[str, Code] = {
         " held if HTCondor transfers the file, or for an output file, if it transfers none",
         "check its name; should_transfer_files says whether files are transferred",
     ),
+    "DAG321": Code(
+        _WARNING,
+        "a number of jobs, or a request for resources, that does not mean what it says",
+        "write a number; My.NAME = VALUE sets an attribute that an expression can name",
+    ),
     "DAG401": Code(
         _WARNING,
         "a macro of VARS that no submit description uses",
@@ -351,6 +357,12 @@ class Finding(NamedTuple):
     words: tuple[str, ...] = ()
 
 
+def nodes_named(dag: Dag, node: int, count: int) -> str:
+    """`count` nodes by the name of one of them."""
+    others = f" and {number_of(count - 1, 'other node')}" if count > 1 else ""
+    return f"node {dag.names[node]}{others}"
+
+
 class Findings:
     """All that was found; of each code the first MAX_KEPT are kept, and all are counted."""
 
@@ -384,21 +396,28 @@ class Findings:
         """Add one.  `place` is `file:line`; severity and hint are those of the code by default."""
         if not self.full(code):
             usual = meaning(code)
+            how_bad = usual.severity if severity is None else severity
             file, _, line = place.rpartition(":")
-            numbered = line.isascii() and line.isdigit()
-            self.kept.append(
-                Finding(
-                    code,
-                    usual.severity if severity is None else severity,
-                    message,
-                    hint or usual.hint,
-                    file if numbered else place,
-                    int(line) if numbered else 0,
-                    node=node,
-                    words=words,
-                )
-            )
+            at = (file, int(line)) if line.isascii() and line.isdigit() else (place, 0)
+            hint = hint or usual.hint
+            self.kept.append(Finding(code, how_bad, message, hint, *at, node=node, words=words))
         self.count(code, severity)
+
+    def of_node(
+        self,
+        code: str,
+        dag: Dag,
+        node: int,
+        message: str,
+        *words: str,
+        severity: Severity | None = None,
+        hint: str = "",
+    ) -> None:
+        """Add one about a node.  `words` name the command, unless it is the node's definition; the
+        node's name may be left out behind a single word."""
+        name, place = dag.names[node], dag.place(node)
+        words = (*words, name) if len(words) == 1 else words
+        self.add(code, message, place=place, node=name, words=words, severity=severity, hint=hint)
 
     def add_excerpt(self, code: str, error: DagFileError) -> None:
         """Give the finding that was added last, of this code, the excerpt of an error."""

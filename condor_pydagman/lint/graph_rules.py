@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Iterator
 from itertools import chain
 
 from condor_pydagman.feature_table import part
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, NOOP, Dag, Retry
-from condor_pydagman.lint.findings import Findings
+from condor_pydagman.lint.findings import Findings, nodes_named
 from condor_pydagman.lint.odd_characters import check_characters
-from condor_pydagman.lint.script_rules import check_scripts
 from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, ScriptKind
 
 MAX_NAMED = 5
 _PREFIX = re.compile("^warning: ", re.IGNORECASE)
+_LIKE_MACRO = re.compile(r"\$\((\w+)\)|\{(\w+)\}")  # in a SCRIPT line, where it stays as it is
 _NO_OPTIONS = Retry(0)[2:]  # of RETRY, beyond UNLESS-EXIT
 # Warnings of the builder that have a code of their own here.
 _COVERED_BY_RULES = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
@@ -38,15 +39,9 @@ def check_graph(dag: Dag, findings: Findings) -> None:
         rules = part(name, "lint")
         if hasattr(rules, "check"):
             rules.check(dag, findings)
-    check_scripts(dag, findings)
+    _scripts(dag, findings)
     check_characters(dag, findings)
     _not_of_stock(dag, findings)
-
-
-def _add(findings: Findings, code: str, dag: Dag, node: int, message: str, *words: str) -> None:
-    """A finding about a node; `words` name the command that it is about, if not its definition."""
-    name = dag.names[node]
-    findings.add(code, message, place=dag.place(node), node=name, words=words)
 
 
 def check_cycles(dag: Dag, findings: Findings) -> None:
@@ -56,7 +51,7 @@ def check_cycles(dag: Dag, findings: Findings) -> None:
         return
     message = f"these nodes wait for each other: {describe_cycle(dag, cycle)}"
     parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
-    _add(findings, "DAG201", dag, cycle[0], message, "PARENT", parent, child)
+    findings.of_node("DAG201", dag, cycle[0], message, "PARENT", parent, child)
     behind = [node for node in _never_free(dag) if node not in set(cycle)]
     _never_run(findings, "DAG202", dag, behind, "on or behind a cycle")
 
@@ -67,13 +62,12 @@ def _never_run(findings: Findings, code: str, dag: Dag, nodes: list[int], why: s
         named = ", ".join(dag.names[node] for node in nodes[:MAX_NAMED])
         more = f" and {len(nodes) - MAX_NAMED} more" if len(nodes) > MAX_NAMED else ""
         what = f"{number_of(len(nodes), 'node')} never {does(len(nodes), 'run')}, {why}"
-        _add(findings, code, dag, nodes[0], f"{what}: {named}{more}")
+        findings.of_node(code, dag, nodes[0], f"{what}: {named}{more}")
 
 
 def _never_free(dag: Dag) -> list[int]:
     """Nodes that wait for themselves; a DONE node waits for none."""
     waiting = dag.edges.predecessor_counts()
-    nodes = len(dag)
     for node, flags in enumerate(dag.flags):
         if flags & DONE:
             waiting[node] = 0
@@ -84,7 +78,7 @@ def _never_free(dag: Dag) -> list[int]:
                 waiting[child] -= 1
                 if not waiting[child]:
                     free.append(child)
-    return [n for n in range(nodes) if waiting[n] and not dag.flags[n] & JOIN]
+    return [n for n in range(len(dag)) if waiting[n] and not dag.flags[n] & JOIN]
 
 
 def _blocked(dag: Dag, findings: Findings) -> None:
@@ -97,7 +91,7 @@ def _blocked(dag: Dag, findings: Findings) -> None:
     for category, nodes in members.items():
         message = f"category {category} has MAXJOBS 0: {number_of(len(nodes), 'node')} of it never"
         message += f" {does(len(nodes), 'run')}, and the DAG never ends"
-        _add(findings, "DAG203", dag, nodes[0], message, "MAXJOBS", category)
+        findings.of_node("DAG203", dag, nodes[0], message, "MAXJOBS", category)
     blocked = {node for nodes in members.values() for node in nodes}
     why = "waiting for a category with MAXJOBS 0"
     _never_run(findings, "DAG204", dag, _behind(dag, blocked), why)
@@ -107,7 +101,6 @@ def _behind(dag: Dag, blocked: set[int]) -> list[int]:
     """Nodes that wait for one of `blocked`, directly or not; DONE nodes wait for none."""
     if not blocked:
         return []
-    nodes = len(dag)
     seen = bytearray(dag.vertex_count)
     for node in blocked:
         seen[node] = 1
@@ -117,7 +110,8 @@ def _behind(dag: Dag, blocked: set[int]) -> list[int]:
             if not seen[child] and not (child >= 0 and dag.flags[child] & DONE):
                 seen[child] = 1
                 reached.append(child)
-    return [n for n in range(nodes) if seen[n] and n not in blocked and not dag.flags[n] & JOIN]
+    found = (n for n in range(len(dag)) if seen[n] and n not in blocked)
+    return [node for node in found if not dag.flags[node] & JOIN]
 
 
 def _done_too_early(dag: Dag, findings: Findings) -> None:
@@ -137,7 +131,7 @@ def _done_too_early(dag: Dag, findings: Findings) -> None:
     for node in range(nodes):
         if early[node] and dag.flags[node] & (DONE | LEFT_OUT) == DONE:
             message = f"node {dag.names[node]} is DONE, but a parent of it is not"
-            _add(findings, "DAG205", dag, node, message)
+            findings.of_node("DAG205", dag, node, message)
 
 
 def _categories(dag: Dag, findings: Findings) -> None:
@@ -148,7 +142,7 @@ def _categories(dag: Dag, findings: Findings) -> None:
     for category, node in first.items():
         if category not in dag.category_limits and category not in used:
             message = f"category {category} has no MAXJOBS, so it limits nothing"
-            _add(findings, "DAG206", dag, node, message, "CATEGORY", dag.names[node])
+            findings.of_node("DAG206", dag, node, message, "CATEGORY")
     for category, limit in dag.category_limits.items():
         if category not in first:
             message = f"no node is in category {category}, so MAXJOBS {limit} limits nothing"
@@ -163,32 +157,29 @@ def _isolated(dag: Dag, findings: Findings) -> None:
         return
     for node in alone:
         message = f"node {dag.names[node]} has neither parents nor children"
-        _add(findings, "DAG208", dag, node, message)
+        findings.of_node("DAG208", dag, node, message)
 
 
 def _pre_skips(dag: Dag, findings: Findings) -> None:
     for node, value in dag.pre_skips.items():
-        name = dag.names[node]
         if value == 0:
-            message = f"PRE_SKIP 0 of node {name} has no effect: exit code 0 is success"
-            _add(findings, "DAG403", dag, node, message, "PRE_SKIP", name)
+            message = f"PRE_SKIP 0 of node {dag.names[node]} has no effect: exit code 0 is success"
+            findings.of_node("DAG403", dag, node, message, "PRE_SKIP")
         if dag.script(node, ScriptKind.PRE) is None:
-            message = f"node {name} has PRE_SKIP {value}, but no PRE script"
-            _add(findings, "DAG404", dag, node, message, "PRE_SKIP", name)
+            message = f"node {dag.names[node]} has PRE_SKIP {value}, but no PRE script"
+            findings.of_node("DAG404", dag, node, message, "PRE_SKIP")
 
 
 def _retries_and_aborts(dag: Dag, findings: Findings) -> None:
     for node, retry in dag.retries.items():
         if retry.limit == 0:
-            name = dag.names[node]
-            _add(findings, "DAG405", dag, node, f"RETRY 0 of node {name}", "RETRY", name)
+            findings.of_node("DAG405", dag, node, f"RETRY 0 of node {dag.names[node]}", "RETRY")
         if retry[2:] != _NO_OPTIONS:
             _retry_options(dag, node, retry, findings)
     for node, abort in dag.aborts.items():
         if abort.status == 0:
-            name = dag.names[node]
-            message = f"the DAG is aborted when node {name} succeeds (ABORT-DAG-ON 0)"
-            _add(findings, "DAG406", dag, node, message, "ABORT_DAG_ON", name)
+            message = f"the DAG is aborted when node {dag.names[node]} succeeds (ABORT-DAG-ON 0)"
+            findings.of_node("DAG406", dag, node, message, "ABORT_DAG_ON")
     check_aborts(dag, findings)
 
 
@@ -197,12 +188,9 @@ def check_aborts(dag: Dag, findings: Findings) -> None:
     for node, abort in dag.aborts.items():
         code = abort.status & 0xFF if abort.exit_code is None else abort.exit_code
         if code > MAX_FINAL_EXIT_CODE:
-            name = dag.names[node]
-            message = (
-                f"ABORT-DAG-ON {abort.status} of node {name} ends DAGMan with exit code {code}"
-            )
-            message += ", so the schedd restarts it"
-            _add(findings, "DAG419", dag, node, message, "ABORT_DAG_ON", name)
+            message = f"ABORT-DAG-ON {abort.status} of node {dag.names[node]} ends DAGMan with exit"
+            message += f" code {code}, so the schedd restarts it"
+            findings.of_node("DAG419", dag, node, message, "ABORT_DAG_ON")
 
 
 def _retry_options(dag: Dag, node: int, retry: Retry, findings: Findings) -> None:
@@ -216,12 +204,12 @@ def _retry_options(dag: Dag, node: int, retry: Retry, findings: Findings) -> Non
     if retry.only_if and set(retry.unless_exit) - set(retry.only_if):
         messages.append("has UNLESS-EXIT for values that are not in its ONLY-IF")
     for message in messages:
-        _add(findings, "DAG408", dag, node, f"RETRY of node {name} {message}", "RETRY", name)
+        findings.of_node("DAG408", dag, node, f"RETRY of node {name} {message}", "RETRY")
     both = sorted(set(retry.only_if) & set(retry.unless_exit))
     if both:
         values = ",".join(map(str, both))
         message = f"RETRY of node {name} has {values} in ONLY-IF and in UNLESS-EXIT"
-        _add(findings, "DAG409", dag, node, message, "RETRY", name)
+        findings.of_node("DAG409", dag, node, message, "RETRY")
 
 
 def _not_of_stock(dag: Dag, findings: Findings) -> None:
@@ -230,5 +218,27 @@ def _not_of_stock(dag: Dag, findings: Findings) -> None:
         if len(retry.unless_exit) > 1 or retry[2:] != _NO_OPTIONS:
             name = dag.names[node]
             message = f"RETRY of node {name} has options that the stock condor_dagman does not have"
-            _add(findings, "DAG411", dag, node, message, "RETRY", name)
+            findings.of_node("DAG411", dag, node, message, "RETRY")
             break
+
+
+def _scripts(dag: Dag, findings: Findings) -> None:
+    """Keys of a node's VARS in the arguments of its scripts; a line is told once."""
+    seen: dict[tuple[str, str, str], list[int]] = {}
+    for node, scripts in dag.scripts.items():
+        if node not in dag.variables or dag.flags[node] & DONE:
+            continue
+        for kind, script in scripts.items():
+            for word in _like_macros(dag, node, script.command):
+                seen.setdefault((kind.value, script.command, word), []).append(node)
+    for (kind_word, _, word), nodes in seen.items():
+        first, named = nodes[0], nodes_named(dag, nodes[0], len(nodes))
+        message = f"the {kind_word} script of {named} gets {word} unexpanded"
+        findings.of_node("DAG418", dag, first, message, "SCRIPT", kind_word, dag.names[first])
+
+
+def _like_macros(dag: Dag, node: int, command: str) -> Iterator[str]:
+    keys = {variable.key.lower() for variable in dag.variables.get(node, ())} | {"job", "retry"}
+    for found in _LIKE_MACRO.finditer(command):
+        if (found[1] or found[2]).lower() in keys:
+            yield found[0]

@@ -13,6 +13,7 @@ from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.common.adapters.submit_errors import at_queue
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_rules import MAY_COME
 from condor_pydagman.lint.first_nodes import FirstNodes
@@ -64,7 +65,7 @@ def _may_come(count: JobCount, nodes: list[int], firsts: FirstNodes) -> JobCount
 
 
 def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Workflow) -> JobCount:
-    inline = submit in dag.descriptions
+    inline, text = submit in dag.descriptions, ""
     name = submit if inline else os.path.normpath(os.path.join(directory, submit))
     try:
         of_dag = owner_of(dag.files[0])
@@ -83,7 +84,7 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
     except NotRead as error:
         return JobCount(name, len(nodes), 0, uncounted=f"jobs not counted: {error}")
     except PydagmanError as error:
-        return JobCount(name, len(nodes), 0, getattr(error, "reason", str(error)))
+        return JobCount(name, len(nodes), 0, at_queue(getattr(error, "reason", str(error)), text))
     return JobCount(name, len(nodes), sum(numbers) if differ else numbers[0] * len(nodes))
 
 

@@ -121,39 +121,25 @@ def _command(found: Mapping[str, str]) -> JobCommand:
         words = (program, *parse_arguments(value("arguments")))
     else:
         words = ("/bin/sh", "-c", shell) if shell else ()
-    return JobCommand(
-        words,
-        value("initialdir"),
-        value("input"),
-        value("output"),
-        value("error"),
-        value("container_image", "docker_image"),
-    )
+    directory, image = value("initialdir"), value("container_image", "docker_image")
+    return JobCommand(words, directory, value("input"), value("output"), value("error"), image)
 
 
-class _KnownBefore:
+class _KnownBefore(dict[str, str]):
     """Values of the macros of scripts, see `engine.views.Macros`; the others stay as they are."""
 
-    def __init__(self, dag: Dag, node: int) -> None:
-        name = dag.names[node]
-        retry = dag.retries.get(node)
-        self._values = {
-            **dict.fromkeys(("JOB", "NODE"), name),
-            "RETRY": "0",
-            "MAX_RETRIES": str(retry.limit if retry else 0),
-        }
-
-    def __getitem__(self, name: str) -> str:
-        return self._values.get(name, f"${name}")
+    def __missing__(self, name: str) -> str:
+        return f"${name}"
 
 
 def _scripts(dag: Dag, node: int) -> Iterator[tuple[ScriptKind, Sequence[str]]]:
-    values = _KnownBefore(dag, node)
+    name, limit = dag.names[node], dag.retries[node].limit if node in dag.retries else 0
+    values = _KnownBefore(JOB=name, NODE=name, RETRY="0", MAX_RETRIES=str(limit))
     for kind in ScriptKind:
         script = dag.script(node, kind)
         if script is None:
             continue
         try:
-            yield kind, expand(script.command, values, kind, dag.names[node])
+            yield kind, expand(script.command, values, kind, name)
         except MacroError:  # which DAGMan leaves to the script, with a warning
             yield kind, script.command.split()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.language.hints import odd_character
-from condor_pydagman.lint.findings import Findings
+from condor_pydagman.lint.findings import Findings, nodes_named
 
 CODE = "DAG420"
 
@@ -19,20 +19,15 @@ def odd(text: str) -> str:
 
 def check_characters(dag: Dag, findings: Findings) -> None:
     """Look at what people have typed; the same is told once."""
-    seen: dict[tuple[str, ...], list[int]] = {}
-    words: dict[tuple[str, ...], tuple[str, ...]] = {}
+    seen: dict[tuple[str, str, str], list[tuple[int, tuple[str, ...]]]] = {}
     for node, where, text, line in _typed(dag):
         what = odd(text)
         if what:
-            key: tuple[str, ...] = (where, text, what)
-            words.setdefault(key, line)
-            seen.setdefault(key, []).append(node)
-    for key, nodes in seen.items():
-        name, more = dag.names[nodes[0]], len(nodes) - 1
-        others = f" and {more} other node{'s' if more > 1 else ''}" if more else ""
-        message = f"{key[0]} of node {name}{others} has {key[2]}"
-        place = dag.place(nodes[0])
-        findings.add(CODE, message, place=place, node=name, words=words[key])
+            seen.setdefault((where, text, what), []).append((node, line))
+    for (where, _, what), found in seen.items():
+        node, line = found[0]
+        message = f"{where} of {nodes_named(dag, node, len(found))} has {what}"
+        findings.of_node(CODE, dag, node, message, *line)
 
 
 def _typed(dag: Dag) -> Iterator[tuple[int, str, str, tuple[str, ...]]]:

@@ -27,7 +27,7 @@ from condor_pydagman.graph.apply import apply_many, file_of
 from condor_pydagman.graph.build import DagReader, Files, end_file, performed
 from condor_pydagman.graph.building import ALL_NODES, Building, BuildOptions
 from condor_pydagman.graph.model import JOIN, JOIN_NAME, Dag
-from condor_pydagman.graph.problems import Errors
+from condor_pydagman.graph.problems import Errors, ProcessingError
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.language import commands
 from condor_pydagman.language.bulk import KINDS, USES, SimpleLines, kind_of
@@ -349,7 +349,7 @@ class _Reader(DagReader):
     ) -> Generator[Files, None, bool]:
         """Read the file that a command names; the result is whether that is possible."""
         path = os.path.join(self._building.scope.where, command.file)
-        text, known = self.opened(path), self._world.absolute(path)
+        text, known = self._flood() or self.opened(path), self._world.absolute(path)
         if isinstance(text, str):
             self._report(command, f"{fails}: {text}")
         elif known in self._open:
@@ -358,6 +358,14 @@ class _Reader(DagReader):
             yield self._contents(command.file, path, known, text)
             return True
         return False
+
+    def _flood(self) -> str:
+        """Why DAGMan would take in no further file; '' if it would."""
+        try:
+            self._refuse_flood()
+        except ProcessingError as error:
+            return error.message
+        return ""
 
     def _subdag(self, command: commands.Subdag) -> Files:
         options, world = self._options, self._world
@@ -379,12 +387,14 @@ class _Reader(DagReader):
         if full in self._subdags:
             self._report(command, "Recursive sub-DAG detected")
             return
-        text = self.opened(path)
+        text = self._flood() or self.opened(path)
         if isinstance(text, str):
             self._report(command, f"Failed to open DAG {command.file}: {text}")
             return
         inner = _Reader(world, options, self._watch, (*self._subdags, full))
+        inner._files_read = self._files_read
         yield from inner.whole(command.file, path, directory, text)
+        self._files_read = inner._files_read
         for one in inner.errors.kept:
             self._report(command, f"{one.file}:{one.line}>{one.message}")
 

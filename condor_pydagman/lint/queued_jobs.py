@@ -10,6 +10,7 @@ from condor_pydagman.language.submit_file import Items, SubmitText, items_of
 
 _COUNT_AND_NAMES = re.compile(r"\s*(\d*)\s*(.*)", re.DOTALL)
 _BETWEEN = re.compile(r"\s*,[\s,]*|\s+")
+MAX_ITEMS = 10_000  # that are looked at
 _ODD = re.compile('["$\x1f]')
 
 
@@ -27,7 +28,7 @@ def jobs_of(text: SubmitText, read: Callable[[str], str]) -> Iterator[dict[str, 
     if found is None or not is_plain or _ODD.search("\n".join((text.queue, *rows))):
         yield {}
         return
-    each, names = int(found[1] or 1), _BETWEEN.split(found[2].strip().lower())
+    each, names = int(found[1] or 1) or 1, _BETWEEN.split(found[2].strip().lower())
     for number, row in enumerate(rows):
         values = _BETWEEN.split(row, len(names) - 1) if len(names) > 1 else [row]
         of_item = dict(zip_longest(names, values, fillvalue=""))
@@ -36,11 +37,12 @@ def jobs_of(text: SubmitText, read: Callable[[str], str]) -> Iterator[dict[str, 
 
 
 def _rows(items: Items, listed: str, read: Callable[[str], str]) -> list[str]:
-    """The items, each as it is written."""
+    """The first items, each as it is written."""
     source = items.source
-    lines = [source.strip("()"), *listed.split("\n")]
+    text = "\n".join((source.strip("()"), listed))
     if not items.is_list:
-        return " ".join(lines).replace(",", " ").split()
+        return text.replace(",", " ").split(None, MAX_ITEMS)[:MAX_ITEMS]
     if not source.startswith("("):
-        lines = read(source).split("\n")
-    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        text = read(source)
+    lines = map(str.strip, text.split("\n", MAX_ITEMS)[:MAX_ITEMS])
+    return [line for line in lines if line and not line.startswith("#")]

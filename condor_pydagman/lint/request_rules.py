@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterator, Mapping
+from typing import Optional
 
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.data_requests.request_macros import Macros
@@ -23,6 +24,8 @@ _OWN = {
     "DAGManJobId": "1",
 }
 _UNKNOWN_YET = re.compile(r"\$env\s*\(|\$\(\s*match_", re.IGNORECASE)
+# Code, line and what is wrong there; the error if it can't be read.
+_Problem = tuple[str, int, str, Optional[DagFileError]]
 _OF_MATCH = re.compile(r"\$\(\s*(MATCH_\w+)", re.IGNORECASE)
 
 
@@ -48,17 +51,16 @@ def check_requests(dag: Dag, world: World, findings: Findings) -> None:
         text = _text(dag, node, world)
         if text is None or not is_request(kind, text):
             continue
-        macros = macros_of(dag, node, text)
-        first = request_problem(text, _name(dag, node), macros)
+        macros, name = macros_of(dag, node, text), _name(dag, node)
+        first = request_problem(text, name, macros)
         if first is None:
-            for code, line, what in _remarks(text, macros, world):
-                if (_name(dag, node), line, what) not in seen:
-                    seen.add((_name(dag, node), line, what))
-                    _add_remark(dag, node, code, (line, what), findings)
-        for error in () if first is None else (first, *first.others):
-            if (error.file, error.line, error.message) not in seen:
-                seen.add((error.file, error.line, error.message))
-                _add(dag, node, error, findings)
+            found: list[_Problem] = [(*remark, None) for remark in _remarks(text, macros, world)]
+        else:
+            found = [("DAG309", one.line, one.message, one) for one in (first, *first.others)]
+        for problem in found:
+            if (name, *problem[1:3]) not in seen:
+                seen.add((name, *problem[1:3]))
+                _add(dag, node, problem, findings)
 
 
 def request_problem(text: str, name: str, macros: Mapping[str, str]) -> DagFileError | None:
@@ -84,16 +86,6 @@ def _remarks(text: str, macros: Mapping[str, str], world: World) -> Iterator[tup
             yield "DAG314", one.line, f"the allocation {one.allocation_id}: {why}"
     for line, first in same_destination(placements):
         yield "DAG316", line, f"its destination is that of the request in line {first}"
-
-
-def _add_remark(
-    dag: Dag, node: int, code: str, remark: tuple[int, str], findings: Findings
-) -> None:
-    name, inline = dag.names[node], dag.submits[node] in dag.descriptions
-    message = f"the request of node {name}: {remark[1]}"
-    place = dag.place(node) if inline else f"{_name(dag, node)}:{remark[0]}"
-    message = f"line {remark[0]} of {message}" if inline else message
-    findings.add(code, message, place=place, node=name if inline else "")
 
 
 def _text(dag: Dag, node: int, world: World) -> str | None:
@@ -125,12 +117,12 @@ def macros_of(dag: Dag, node: int, text: str) -> dict[str, str]:
     return known
 
 
-def _add(dag: Dag, node: int, error: DagFileError, findings: Findings) -> None:
-    name, inline = dag.names[node], dag.submits[node] in dag.descriptions
-    message = f"the request of node {name}: {error.message}"
-    place = dag.place(node) if inline else f"{error.file}:{max(error.line, 1)}"
-    if inline:
-        message = f"line {error.line} of {message}"
-    findings.add("DAG309", message, place=place, node=name if inline else "", hint=error.hint)
-    if not inline:
-        findings.add_excerpt("DAG309", error)
+def _add(dag: Dag, node: int, problem: _Problem, findings: Findings) -> None:
+    code, line, what, error = problem
+    message, hint = f"the request of node {dag.names[node]}: {what}", error.hint if error else ""
+    if dag.submits[node] in dag.descriptions:
+        findings.of_node(code, dag, node, f"line {line} of {message}", hint=hint)
+        return
+    findings.add(code, message, place=f"{_name(dag, node)}:{max(line, 1)}", hint=hint)
+    if error:
+        findings.add_excerpt(code, error)

@@ -9,6 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from condor_pydagman.language.hints import nearest
+from condor_pydagman.language.submit_commands import ALL
+from condor_pydagman.language.submit_file import items_of
+from condor_pydagman.language.submit_warnings import MISSPELLED
+
 # The value of a command, macros expanded, by its lower-case name; '' if it is not there, None if it
 # can't be told.
 Get = Callable[[str], "str | None"]
@@ -44,6 +49,10 @@ _EXPRESSIONS = {
     "on_exit_remove": "OnExitRemove",
     "leave_in_queue": "LeaveJobInQueue",
 }
+_RESOURCES = {"cpus": "Cpus", "gpus": "GPUs", "memory": "Memory", "disk": "Disk"}
+_SIZE = re.compile(r"request_(?:memory|disk)=[\d.,]+\s*(?:[KMGT]B?)?", re.IGNORECASE)
+_COUNTS = re.compile(r"\s*\d+[\s,]+\d")
+_NO_COUNT = re.compile(r"-\d+|(?:\d+[\s,]+)?[A-Za-z_]\w*")
 _NO_PROGRAM = ("vm", "docker", "container", "grid", "10", "13", "9")
 _PROGRAMS = ("executable", "cmd", "shell")
 
@@ -55,14 +64,38 @@ KEYS = (
 )
 
 
-def attribute_of(key: str) -> str:
+def attribute_of(key: str, value: str = "") -> str:
     """The job attribute that a command, in lower case, sets to the expression that is its value;
     '' if it sets something else."""
+    resource = resource_of(key)
+    if resource:
+        attribute = f"Request{_RESOURCES.get(resource, resource)}"
+        return "" if _SIZE.fullmatch(f"{key}={value}") else attribute
     if key.startswith("+"):
         return key[1:]
     if key.startswith("my."):
         return key[3:]
     return _EXPRESSIONS.get(key, "")
+
+
+def resource_of(key: str) -> str:
+    """The resource, perhaps of a pool's own, that a command, in lower case, requests; or ''."""
+    name = key.removeprefix("request_")
+    return name if name != key and (name in _RESOURCES or key not in ALL) else ""
+
+
+def nearest_resource(key: str) -> str:
+    """The command that was probably meant by the request for a resource of a pool's own; or ''."""
+    name = "" if key in MISSPELLED else resource_of(key)  # which is told as of no use
+    alike = [one for one in _RESOURCES if one[:1] == name[:1] and len(name) - len(one) < 2]
+    meant = nearest(name, alike) if alike and name not in _RESOURCES else ""
+    return f"request_{meant}" if meant else ""
+
+
+def count_problem(queue: str) -> str:
+    """What is wrong with the count in the arguments of a queue statement; '' if nothing is."""
+    wrong = _COUNTS.match(queue) or (items_of(queue) is None and _NO_COUNT.fullmatch(queue))
+    return f"Invalid queue args: {queue}" if wrong else ""
 
 
 def first_of(get: Get, names: tuple[str, ...]) -> str | None:
@@ -88,18 +121,16 @@ def value_problems(get: Get) -> Iterator[tuple[str, str]]:
         value = get(key)
         if value and value.strip().lower() not in words:
             yield key, message
-    arguments = first_of(get, _ARGUMENTS)
-    if arguments:
-        problem = arguments_problem(arguments)
-        if problem:
-            shown = f"{problem}\nThe full arguments you specified were: {arguments.strip()}"
-            yield "arguments", shown
-    environment = first_of(get, _ENVIRONMENT)
-    if environment:
-        problem = environment_problem(environment)
-        if problem:
-            shown = f"{problem}\nThe environment you specified was: '{environment.strip()}'"
-            yield "environment", shown
+    arguments = first_of(get, _ARGUMENTS) or ""
+    problem = arguments_problem(arguments)
+    if problem:
+        shown = f"{problem}\nThe full arguments you specified were: {arguments.strip()}"
+        yield "arguments", shown
+    environment = first_of(get, _ENVIRONMENT) or ""
+    problem = environment_problem(environment)
+    if problem:
+        shown = f"{problem}\nThe environment you specified was: '{environment.strip()}'"
+        yield "environment", shown
 
 
 def arguments_problem(text: str) -> str:

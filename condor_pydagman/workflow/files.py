@@ -11,10 +11,14 @@ from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
 from condor_pydagman.api.dag_reading import build_options, dag_of, problems_of
 from condor_pydagman.api.dag_view import Dag
 from condor_pydagman.dagman_job.prepare_job import refuse_running
+from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import FileError
 from condor_pydagman.garbage import collection_off
+from condor_pydagman.graph import model
 from condor_pydagman.language.commands import Command, Include
 from condor_pydagman.language.parser import manager_commands
+from condor_pydagman.language.submit_file import parse
+from condor_pydagman.lint.findings import Findings
 from condor_pydagman.names import DagPaths
 from condor_pydagman.workflow import values, written
 from condor_pydagman.workflow.making import Making
@@ -58,15 +62,26 @@ def blocks(flow: Making, file: str) -> Iterator[str]:
 
 
 def problems(flow: Making, file: str) -> tuple[DagProblem, ...]:
-    """Everything for which DAGMan would refuse the DAG, at the lines of the program."""
+    """See `Workflow.check`; at the lines of the program."""
     own = texts(flow, file)
-    return _found(own, file, lambda path: blocks(own[path], path))
-
-
-def _found(own: Texts, file: str, read: Read) -> tuple[DagProblem, ...]:
-    """The same, of files of which `read` gives the blocks."""
-    found = problems_of([file], _read_also(own, read), build_options(False, False))
+    read = _read_also(own, lambda path: blocks(own[path], path))
+    found = problems_of([file], read, build_options(False, False), _unused_lines)
     return tuple(_at_program(own, found))
+
+
+def _unused_lines(dag: model.Dag) -> Iterator[DagProblem]:
+    """The lines of inline descriptions that nothing uses."""
+    from condor_pydagman.lint.description_rules import UnusedLineRules  # late: few ask for it
+
+    findings = Findings()
+    rules = UnusedLineRules(dag, findings)
+    texts = {name: parse(text) for name, text in dag.descriptions.items()}
+    for node, submit in enumerate(dag.submits):
+        if submit in texts and not is_request(dag.kinds[node], dag.descriptions[submit]):
+            rules.look_at(node, submit, texts[submit])
+    rules.report()
+    for one in findings.kept:
+        yield DagProblem(one.message, Place(one.file, one.line), hint=one.hint)
 
 
 def _read_also(own: Texts, read: Read) -> Read:
@@ -118,9 +133,10 @@ def write(flow: Making, file: str, overwrite: bool) -> None:
         _refuse(flow, path, overwrite)
     with collection_off():
         made = {path: list(blocks(one, path)) for path, one in own.items()}
-        found = _found(own, file, lambda path: iter(made[path]))
+        read = _read_also(own, lambda path: iter(made[path]))
+        found = problems_of([file], read, build_options(False, False))
     if found:
-        raise DagError(found)
+        raise DagError(_at_program(own, found))
     for path, text in made.items():
         make_directory(os.path.dirname(path))
         replace(path, text, durable=False)

@@ -193,8 +193,7 @@ class WorkflowNode(Joinable):
         return (self,)
 
     def _add(self, word: str, **fields: Any) -> WorkflowNode:
-        flow = self.flow
-        command, place = flow.checked(word, {"node": self.name, **fields})
+        command, place = self.flow.checked(word, {"node": self.name, **fields})
         self.keep(command, place)
         return self
 
@@ -254,9 +253,8 @@ class WorkflowNodes(Joinable, Sequence[WorkflowNode]):
         return self._nodes
 
     def _add(self, word: str, **fields: Any) -> WorkflowNodes:
-        flow = self.flow
         for first in self._nodes[:1]:
-            command, place = flow.checked(word, {"node": first.name, **fields})
+            command, place = self.flow.checked(word, {"node": first.name, **fields})
             for node in self._nodes:
                 node.keep(command, place)
         return self

@@ -121,12 +121,9 @@ class Program:
         made = call(command, self._file)
         method = made.partition("(")[0] + "("
         for node in self._nodes.values():
-            if any(one.startswith(method) for one in node.calls) or (
-                node.row and method == ".vars("
-            ):
-                raise refused(
-                    command, self._file, f"of all nodes stands behind that of {node.name}"
-                )
+            if any(one.startswith(method) for one in (*node.calls, ".vars(" * bool(node.row))):
+                why = f"of all nodes stands behind that of {node.name}"
+                raise refused(command, self._file, why)
         return made
 
     def _take_joins(self) -> set[str]:

@@ -23,7 +23,9 @@ def rows(source: Iterable[Any] | int, columns: Sequence[str] = ()) -> Iterator[R
         RowError: a row has not as many values as there are columns; a number is negative.
     """
     if isinstance(source, (int, Integral)):
-        return _empty(int(source))
+        if int(source) < 0:
+            raise RowError(f"There can't be {int(source)} nodes")
+        return ({} for _ in range(int(source)))
     found: Iterable[Any] = source
     if hasattr(source, "to_dict") and hasattr(source, "columns"):  # pandas is not imported here
         found = source.to_dict("records")
@@ -48,12 +50,6 @@ def _row(row: Any, columns: Sequence[str]) -> Row:
     if len(values) != len(columns):
         raise RowError(f"A row has {len(values)} values for {len(columns)} columns: {row!r}")
     return dict(zip(columns, values))
-
-
-def _empty(number: int) -> Iterator[Row]:
-    if number < 0:
-        raise RowError(f"There can't be {number} nodes")
-    return ({} for _ in range(number))
 
 
 def namer(pattern: str) -> Callable[[int, Row], str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
-from condor_pydagman.errors import DagFileError
 from condor_pydagman.features.common import rows
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.keywords import ROWS
@@ -86,8 +85,7 @@ def _value(annotation: str, field: str, value: Any) -> Any:
 def text(field: str, value: Any) -> str:
     """The text of a value: a text, a path, or what has a name."""
     found = value if isinstance(value, os.PathLike) else getattr(value, "name", value)
-    if isinstance(found, os.PathLike):
-        found = os.fspath(found)
+    found = os.fspath(found) if isinstance(found, os.PathLike) else found
     if not isinstance(found, str):
         raise TypeError(f"{field} must be a text, not {value!r}")
     return found
@@ -144,7 +142,9 @@ def _explained(command: Command, place: Place) -> DagError:
     reading = Reading("")
     read = list(iter_commands(found, reading))
     if reading.errors:
-        return of_line(reading.errors[0], place, found)
+        first = reading.errors[0]
+        hint = first.hint or (f"its line: {first.usage}" if first.usage else "")
+        return refused(first.message, place, found, hint=hint, word=first.command)
     return refused("A DAG file can't say this", place, found, hint=_difference(command, read))
 
 
@@ -160,17 +160,9 @@ def _difference(command: Command, read: Sequence[Command]) -> str:
     )
 
 
-def of_line(error: DagFileError, place: Place, line: str) -> DagError:
-    """The error of a line that was to be written."""
-    hint = error.hint or (f"its line: {error.usage}" if error.usage else "")
-    return refused(error.message, place, line, hint=hint, word=error.command)
-
-
-def refused(
-    message: str, place: Place, line: str = "", *, hint: str = "", word: str = ""
-) -> DagError:
-    """The error that a line of the program says something wrong."""
-    return DagError([problem(message, place, line, hint=hint, word=word)])
+def refused(message: str, place: Place, line: str = "", **more: str) -> DagError:
+    """The error that a line of the program says something wrong; `more` as of `problem`."""
+    return DagError([problem(message, place, line, **more)])
 
 
 def problem(

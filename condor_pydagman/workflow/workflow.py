@@ -272,7 +272,8 @@ class Workflow(DagCommands):
             return {"text/plain": f"{self!r}\n{error}"}
 
     def check(self) -> tuple[DagProblem, ...]:
-        """Everything for which DAGMan would refuse the DAG; () for nothing."""
+        """Everything for which DAGMan would refuse the DAG, and lines of the submit descriptions in
+        it that nothing uses, such as typing errors; () for nothing."""
         return files.problems(self._making, self._name())
 
     def write(self, path: StrPath, *, overwrite: bool = False) -> str:

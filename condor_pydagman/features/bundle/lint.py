@@ -30,7 +30,14 @@ from condor_pydagman.features.bundle.tasks import (
 from condor_pydagman.features.bundle.waiting import MIN_SIZE
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.findings import Code, FileKind, Findings, Severity, World
+from condor_pydagman.lint.findings import (
+    Code,
+    FileKind,
+    Findings,
+    Severity,
+    World,
+    nodes_named,
+)
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.printable import does, number_of
 
@@ -92,7 +99,7 @@ def _taken_before(
     if len(before) == len(meant):
         message = f"BUNDLE {line.name} has no effect: its nodes belong to {others}"
     elif line.of.nodes is not None and not _is_splice(dag, line, meant):
-        nodes = f"{_nodes(dag, before)} {does(len(before), 'belong')}"
+        nodes = f"{nodes_named(dag, before[0], len(before))} {does(len(before), 'belong')}"
         message = f"{nodes} to {others}, not to BUNDLE {line.name}, which names "
         message += "it as well" if len(before) == 1 else "them as well"
     else:
@@ -133,11 +140,6 @@ def _add(
     severity: Severity | None = None,
 ) -> None:
     findings.add(code, message, words=("BUNDLE", line.name), severity=severity)
-
-
-def _nodes(dag: Dag, nodes: Sequence[int]) -> str:
-    more = len(nodes) - 1
-    return f"node {dag.names[nodes[0]]}" + (f" and {number_of(more, 'other node')}" if more else "")
 
 
 def _check_knob(dag: Dag, world: World, findings: Findings) -> None:
@@ -191,8 +193,8 @@ def _tell_reasons(
         reasons.setdefault(why, []).append(node)
     reasons.pop("", None)
     for why, nodes in reasons.items():
-        message, place = f"{_nodes(dag, nodes)} {what}: {why}", dag.place(nodes[0])
-        findings.add(code, message, place=place, node=dag.names[nodes[0]])
+        named = nodes_named(dag, nodes[0], len(nodes))
+        findings.of_node(code, dag, nodes[0], f"{named} {what}: {why}")
 
 
 def _alone(jobs: _Jobs, nodes: Mapping[int, BundleLine]) -> Iterator[tuple[int, str]]:

@@ -79,13 +79,8 @@ class _Adder:
 
     def _tell(self, what: str) -> None:
         if what:
-            self._findings.add(
-                CODE,
-                f"{self._word} of node {self._name}: {what}",
-                place=self._dag.place(self._node),
-                node=self._name,
-                words=(self._word, self._name),
-            )
+            message = f"{self._word} of node {self._name}: {what}"
+            self._findings.of_node(CODE, self._dag, self._node, message, self._word)
 
     def _tell_errors(self, errors: DagFileErrors) -> None:
         later = f"unless node {self._name} rewrites the file, it fails"

@@ -23,14 +23,9 @@ def check(dag: Dag, findings: Findings) -> None:
             if 0 < total < limit:
                 name = dag.names[node]
                 message = f"TIMEOUT of node {name} has TOTAL {total} s, but {word} {limit} s"
-                _add(dag, findings, node, "DAG410", message)
+                findings.of_node("DAG410", dag, node, message, "TIMEOUT")
     for node in timeouts:
         name = dag.names[node]
         message = f"node {name} has a TIMEOUT, a command that the stock condor_dagman does not have"
-        _add(dag, findings, node, "DAG411", message)
+        findings.of_node("DAG411", dag, node, message, "TIMEOUT")
         break
-
-
-def _add(dag: Dag, findings: Findings, node: int, code: str, message: str) -> None:
-    name = dag.names[node]
-    findings.add(code, message, place=dag.place(node), node=name, words=("TIMEOUT", name))

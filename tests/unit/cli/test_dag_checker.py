@@ -378,7 +378,8 @@ def test_why_a_condition_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
             "\nThe environment you specified was: '\"a b\"'",
         ),
         ("+foo = (a", "Submit:-1:Parse error in expression: \n\tfoo = (a\n\t"),
-        ('+foo = "a"', ""),
+        ("request_gpus = 1G", "Submit:-1:Parse error in expression: \n\tRequestGPUs = 1G\n\t"),
+        ('+foo = "a"\nrequest_memory = 1.5 Gb', ""),
         ("universe = docker", "Submit:-1:docker jobs require a docker_image"),
     ],
 )

@@ -148,13 +148,12 @@ def test_a_list_of_items_that_is_missing(
     assert ("may still create it" in text) is (code == 0)
 
 
-def test_what_else_is_missing(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (dag_directory / "t.dag").write_text(
-        "SUBDAG EXTERNAL S no.dag\nSCRIPT PRE A gone\nJOB A a.sub\n"
-    )
-    text = said(capsys, "t.dag", code=1)
-    assert "PRE script gone of node A does not exist\n" in text
-    assert "DAG file no.dag of node S does not exist\n" in text
+def test_a_list_without_an_end(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (dag_directory / "t.dag").write_text("JOB A a.sub\n")
+    (dag_directory / "a.sub").write_text("executable = /bin/true\nqueue f in (\n1\n")
+    (line,) = (one for one in said(capsys, "t.dag", code=1).split("\n") if "a.sub" in one)
+    assert "a.sub: 1 node, can't be read: line 2, 'queue f in (': Reached end of file" in line
+    assert "on line" not in line
 
 
 def test_what_lint_finds(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:

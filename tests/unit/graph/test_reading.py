@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.graph import build as reading
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.problems import Errors
 from condor_pydagman.language import lines
@@ -78,16 +77,6 @@ def test_a_file_cannot_hold_itself(texts: dict[str, str], names: str) -> None:
 def test_a_file_may_be_read_twice_one_after_the_other() -> None:
     dag = build_text("INCLUDE y\nSPLICE S y\nSPLICE T y\n", {"y": "JOB A x\n"})
     assert dag.names == ["A", "S+A", "T+A"]
-
-
-def test_files_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_FILES", 50)
-    texts = {f"f{n}": f"SPLICE a f{n + 1}\nSPLICE b f{n + 1}\n" for n in range(30)}
-    texts["f30"] = "JOB A x\n"
-    with pytest.raises(DagFileErrors) as caught:
-        build(["f0"], Texts(texts), BuildOptions())
-    assert "More than 50 files to be read" in str(caught.value)
-    assert "splices hold splices" in caught.value.errors[0].hint
 
 
 @pytest.mark.parametrize("shortest", [1, NO_BULK])

@@ -49,6 +49,8 @@ def test_expanding() -> None:
     assert expand("$( a )", values.get) is None  # HTCondor takes it for none
     assert expand("$INT(b)", values.get) is None
     assert expand("plain", values.get) == "plain"
+    asked = iter(["x" * 10_000] * 2)
+    assert expand("$(a)" * 3, lambda _: next(asked)) is None  # and no more is asked for
 
 
 # Against HTCondor's bindings.

@@ -77,13 +77,9 @@ def test_variables_of_a_table() -> None:
 @pytest.mark.parametrize(
     ("queue", "names"),
     [
-        ("", []),
-        ("3", []),
         ("$(n)", []),
         ("in (a b)", ["Item"]),
-        ("2 in (a b)", ["Item"]),
         ("x, y from z", ["x", "y"]),
-        ("x, y from table(csv) z", ["x", "y"]),
         ("from table(csv) z", ["Item"]),
         ("$(n) x matching files *.in", ["x"]),
     ],

@@ -33,7 +33,15 @@ def codes(submit: str, dag: str = "JOB X x.sub\n") -> list[str]:
 
 @pytest.mark.parametrize(
     "line",
-    ["", 'arguments = "a b', "notification = no", "+Foo = (a", "rank = (a", "my.x = (", "env = a"],
+    [
+        "",
+        'arguments = "a b',
+        "notification = no",
+        "+Foo = (",
+        "rank = (",
+        "my.x = (",
+        "request_x = (",
+    ],
 )
 def test_what_submission_refuses(line: str) -> None:
     (finding,) = found(f"{GOOD if line else ''}{line}\nqueue\n")
@@ -131,6 +139,13 @@ def test_what_is_not_there(line: str, code: str) -> None:
         assert [one for one in codes(submit, dag) if one != "DAG402"] == [], dag
 
 
+def test_the_inputs_of_many_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("condor_pydagman.lint.description_rules.MAX_JOBS", 50)
+    text = f"{GOOD}input = $(i)\ntransfer_input_files = {'there,' * 1000}\nqueue i from items\n"
+    monkeypatch.setitem(FILES, "items", "".join(f"d{n}\n" for n in range(30)))
+    assert codes(text) == ["DAG320"] * 5
+
+
 def test_what_is_done_writes_nothing_any_more() -> None:
     dag = "JOB A a.sub DONE\nJOB X x.sub\nPARENT A CHILD X\n"
     assert codes(f"{GOOD}input = gone\nqueue\n", dag) == ["DAG320"]
@@ -207,7 +222,8 @@ def test_a_limit_that_is_not_defined() -> None:
     ("line", "hint"),
     [
         ("argument = x", "did you mean arguments?"),
-        ("requst_memory = 5", "did you mean request_memory?"),
+        ("request_cpu = 5", "did you mean request_cpus?"),
+        ("request_memroy = 5", "did you mean request_memory?"),
         ("zzz = 5", "check its spelling; an attribute of the job begins with My. or +"),
     ],
 )
@@ -225,12 +241,33 @@ def test_a_line_that_nothing_uses(line: str, hint: str) -> None:
         "a = 5\nb = $(a)\narguments = $(b:1)\nqueue\n",
         "a = 5\nqueue $(a)\n",
         "My.A = 5\n+B = 6\nqueue\n",
-        "request_widgets = 1\nqueue\n",
+        "request_widgets = 1\nrequest_tpus = 2\nqueue\n",
+        "request_memroy = 1\narguments = $(request_memroy)\nqueue\n",
         "if true\na = 5\nendif\nqueue\n",
     ],
 )
 def test_lines_that_are_used_or_may_be(text: str) -> None:
     assert codes(GOOD + text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("request_cpus = two\nqueue\n", "DAG321"),
+        ("request_cpus = c\n+C = 2\nqueue\n", ""),
+        ("request_memory = 1.5 Gb\nrequest_disk = DiskUsage * 2\nqueue\n", ""),
+        ('cmd = "/bin/true"\nqueue\n', "DAG311"),
+        ("queue 0\n", "DAG321"),
+        ("queue 0 in (a)\n", "DAG321"),
+        ("queue 2 4\n", "DAG307"),
+        ("queue 2, 4 in (a)\n", "DAG307"),
+        ("queue two\n", "DAG307"),
+        ("queue 2 + 4\n", ""),
+        ("arguments = $(x)\nqueue 2 x in (a)\n", ""),
+    ],
+)
+def test_numbers_and_names_that_htcondor_takes_otherwise(text: str, told: str) -> None:
+    assert codes(("" if "cmd" in text else GOOD) + text) == ([told] if told else [])
 
 
 def test_a_universe_that_vars_choose() -> None:

@@ -45,10 +45,8 @@ def test_nodes_of_a_sweep_are_named_once() -> None:
     dag = "JOB Z a.sub\nSWEEP s_{e} a.sub OVER e IN 1 2 3\nPARENT s_{e} CHILD Z\n"
     dag += "PUBLISH s_{e} FILE $(f).ad\n"
     ((line, message, _),) = told(dag)
-    assert (line, message) == (
-        4,
-        "PUBLISH of node s_1 and 2 other nodes names $(f).ad: nothing sets $(f)",
-    )
+    assert line == 4
+    assert message == "PUBLISH of node s_1 and 2 other nodes names $(f).ad: nothing sets $(f)"
 
 
 def test_a_key_that_only_such_a_name_uses_is_used() -> None:

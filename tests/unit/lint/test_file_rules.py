@@ -65,9 +65,10 @@ def test_a_dag_under_slash_tmp() -> None:
     assert finding.code == "DAG306"
 
 
-def test_a_directory_for_a_submit_file() -> None:
-    world = PaperWorld({"t.dag": "JOB A d\n", "d/": ""})
-    assert [one.code for one in lint(["t.dag"], world, BuildOptions()).kept] == ["DAG307"]
+def test_a_directory_for_a_file() -> None:
+    for dag, code in (("JOB A d\n", "DAG307"), ("CONFIG d\nJOB A a NOOP\n", "DAG308")):
+        world = PaperWorld({"t.dag": dag, "d/": ""})
+        assert [one.code for one in lint(["t.dag"], world, BuildOptions()).kept] == [code]
 
 
 def test_a_config_file_that_condor_submit_dag_refuses() -> None:
@@ -77,11 +78,6 @@ def test_a_config_file_that_condor_submit_dag_refuses() -> None:
     assert finding.message == "configuration file no.config does not exist"
     assert codes("CONFIG plain\nJOB A a.sub\n") == []
     assert codes("FOO\nCONFIG no.config\nJOB A a.sub\n") == ["DAG102", "DAG308"]
-
-
-def test_a_directory_for_a_config_file() -> None:
-    world = PaperWorld({"t.dag": "CONFIG d\nJOB A a NOOP\n", "d/": ""})
-    assert [one.code for one in lint(["t.dag"], world, BuildOptions()).kept] == ["DAG308"]
 
 
 def test_a_second_config_file() -> None:

@@ -121,3 +121,23 @@ def test_warnings_of_dagman_itself() -> None:
     (finding,) = found("JOB A a.sub\nPRIORITY A 1\nPRIORITY A 2\n")
     assert finding.code == "DAG106"
     assert finding.message.startswith("New priority 2 for node A")
+
+
+# Words of scripts that look like macros.
+
+SWEEP = "JOB Z a.sub\nSWEEP s_{e} a.sub OVER e IN 1 2\nPARENT s_{e} CHILD Z\nVARS Z k=1\n"
+
+
+def told(line: str) -> list[tuple[int, str]]:
+    return [(one.line, one.message) for one in found(SWEEP + line) if one.code == "DAG418"]
+
+
+@pytest.mark.parametrize("word", ["$(e)", "{e}", "$(JOB)"])
+def test_a_key_of_vars(word: str) -> None:
+    assert told(f"SCRIPT PRE s_{{e}} pre.sh {word} x\n") == [
+        (5, f"the PRE script of node s_1 and 1 other node gets {word} unexpanded")
+    ]
+
+
+def test_other_words() -> None:
+    assert told("SCRIPT PRE s_{e} pre.sh $JOB {f} $(k) x{}\nSCRIPT POST Z pre.sh $(e)\n") == []

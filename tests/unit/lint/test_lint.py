@@ -16,17 +16,6 @@ def findings(*names: str, **files: str) -> list[Finding]:
     return lint([f"{name}.dag" for name in names], world, BuildOptions(strict=0)).kept
 
 
-def test_what_only_follows_from_an_error_is_not_told() -> None:
-    first, second = found("JOB A\nRETRY A 0\nFOO\n")
-    assert (first.code, first.line, first.severity) == ("DAG101", 1, Severity.ERROR)
-    assert (second.code, second.line, second.column) == ("DAG102", 3, 1)
-
-
-def test_unknown_nodes_and_missing_files() -> None:
-    assert [one.code for one in found("JOB A a.sub\nRETRY Z 1\n")] == ["DAG104"]
-    assert [one.code for one in findings("none")] == ["DAG103"]
-
-
 def test_a_command_that_the_end_of_the_file_cuts_off() -> None:
     (finding,) = found("JOB A a.sub\nRETRY A 3 \\\n")
     assert (finding.code, finding.line, finding.text) == ("DAG105", 2, "RETRY A 3 \\")
@@ -49,11 +38,6 @@ def test_places_in_includes_and_several_files() -> None:
 def test_a_line_for_all_nodes_is_the_place_of_each() -> None:
     found_ones = findings("t", t="JOB A a.sub\nJOB B a.sub\nRETRY ALL_NODES 0\n")
     assert [(one.node, one.line) for one in found_ones] == [("A", 3), ("B", 3)]
-
-
-def test_findings_come_by_file_and_line() -> None:
-    text = "JOB A none.sub\nJOB B a.sub\nPRE_SKIP B 1\nRETRY A 0\n"
-    assert [one.line for one in findings("t", t=text)] == [1, 3, 4]
 
 
 def test_which_nodes_with_a_cache_command_would_run() -> None:

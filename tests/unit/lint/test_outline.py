@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from condor_pydagman.graph import build
 from condor_pydagman.graph.statistics import count_arcs, shape
 from condor_pydagman.language import commands
 from condor_pydagman.language.keywords import WORDS
@@ -134,6 +137,14 @@ def test_files_that_can_not_be_read() -> None:
 def test_recursion() -> None:
     assert issues("SPLICE R self.dag\n") == ["self.dag:2 SPLICE: Recursive splicing detected"]
     assert issues("JOB A a\nINCLUDE t.dag\n")[-1].endswith("Recursive file inclusion detected")
+
+
+@pytest.mark.parametrize("line", ["SPLICE {0} {1}", "INCLUDE {1}", "SUBDAG EXTERNAL {0} {1}"])
+def test_files_that_multiply(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "MAX_FILES", 50)
+    files = {str(n): "\n".join(line.format(f"{one}{n}", n + 1) for one in "ab") for n in range(60)}
+    found = read_outline("0", PaperWorld(files), OutlineOptions(check_subdags=True))
+    assert "More than 50 files to be read" in found.issues[0].message
 
 
 def test_a_deep_nest_of_includes() -> None:

@@ -66,13 +66,10 @@ def test_environment(text: str, problem: str) -> None:
         ({"universe": "grid"}, []),
         ({"universe": None}, []),
         ({"executable": None, "arguments": None}, []),
-        ({"executable": "a", "notification": "sometimes"}, ["notification"]),
         ({"executable": "a", "notification": "Never"}, []),
         ({"executable": "a", "should_transfer_files": "maybe"}, ["should_transfer_files"]),
         ({"executable": "a", "should_transfer_files": "true"}, []),
         ({"executable": "a", "when_to_transfer_output": "later"}, ["when_to_transfer_output"]),
-        ({"executable": "a", "args": '"b'}, ["arguments"]),
-        ({"executable": "a", "env": "b"}, ["environment"]),
     ],
 )
 def test_commands(values: dict[str, str | None], keys: list[str]) -> None:

@@ -237,6 +237,14 @@ def test_the_mistakes_of_inner_dags_are_told_at_their_lines() -> None:
     assert {problem.place.file for problem in flow.check()} == {__file__}
 
 
+def test_a_line_of_a_description_that_nothing_uses_is_told_by_a_check_alone() -> None:
+    flow = Workflow()
+    flow.final("F", {"executable": "/bin/true", "request_memroy": 1})
+    (found,) = flow.check()
+    assert (found.hint, found.place.file) == ("did you mean request_memory?", __file__)
+    flow.write("my.dag")
+
+
 def test_splices_and_sub_dags_have_files_of_their_own() -> None:
     def chain() -> Workflow:
         flow = Workflow()

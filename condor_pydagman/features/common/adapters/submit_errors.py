@@ -55,17 +55,22 @@ def explained(error: PoolError, text: str, file_text: str, directory: str) -> st
         file_text: the user's part of it.
         directory: in which it is read; '' for DAGMan's own.
     """
-    template = split(file_text)
     if isinstance(error, Unreadable):
         with files.working_directory(directory):
-            return _unreadable(text.split("\n"), template, error.reason)
-    if "queue " in error.reason.lower() and len(template.parts) == 1:
-        body, statement = template.parts[0]
+            return _unreadable(text.split("\n"), split(file_text), error.reason)
+    return at_queue(error.reason, file_text)
+
+
+def at_queue(reason: str, file_text: str) -> str:
+    """The reason of a failure, with the line of its queue statement if that is the cause."""
+    parts = split(file_text).parts
+    if file_text and "queue " in reason.lower() and len(parts) == 1:
+        body, statement = parts[0]
         number = body.count("\n") + 1
         if number <= file_text.count("\n") + 1:
             head = statement.partition("\n")[0].strip()
-            return f"line {number}, '{head}': {_LINE_OF_OURS.sub('', error.reason)}"
-    return error.reason
+            return f"line {number}, '{head}': {_LINE_OF_OURS.sub('', reason)}"
+    return reason
 
 
 def first_unreadable(text: str) -> tuple[int, str, str] | None:
