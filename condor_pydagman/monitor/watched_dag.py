@@ -12,7 +12,6 @@ from typing import Any
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.follow.carriers import with_jobs
-from condor_pydagman.follow.follower import Plan
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.notices.known import Known, Load, Nodes, Throttled, queued
@@ -71,7 +70,7 @@ class WatchedDag:
         self.found = found
         self._outside = OutsideFacts() if outside is None else outside
         self._claimant = found.cluster  # by what its claims are known
-        self._whole, self._schedd = whole, schedd
+        self._schedd = schedd
         self._depth = depth
         self._followed = followed if followed is not None else set()
         self._path = os.path.realpath(found.paths.primary)
@@ -79,7 +78,7 @@ class WatchedDag:
         huge = size_of(found.nodes_log) > (MAX_WHOLE_BYTES if whole else MAX_LOG_BYTES)
         self._monitor = DagMonitor(
             found,
-            read_plan=self._read_plan,
+            read_plan=lambda: known_plan(self.found) if whole else read_small_plan(self.found),
             tail_bytes=TAIL_BYTES if huge else None,
         )
         run = self._monitor.read()
@@ -158,9 +157,6 @@ class WatchedDag:
         """Whether the tally has all nodes of the run, which may be still to begin."""
         is_of_run = tally is self._tally and tally.run.complete and self._monitor.begun
         return is_of_run and self.dag is not None
-
-    def _read_plan(self) -> Plan:
-        return known_plan(self.found) if self._whole else read_small_plan(self.found)
 
     def _read(self, *, has_halt_file: bool) -> None:
         """The logs, and the state: by the files, and by the schedd if these do not say enough."""

@@ -71,38 +71,38 @@ LOADED = {"modules": 132, "lines": 31_801}
 SLACK = 50
 LINES = {
     "": 1678,
-    "adapters": 7696,
-    "api": 2389,
-    "cli": 5256,
+    "adapters": 7693,
+    "api": 2388,
+    "cli": 5252,
     "config": 1017,
-    "daemon": 4266,
-    "dagman_job": 2247,
+    "daemon": 4265,
+    "dagman_job": 2243,
     "data_requests": 1750,
     "engine": 7877,
     "explain": 2439,
-    "features": 30259,
-    "follow": 4611,
-    "graph": 4315,
-    "language": 3998,
-    "lint": 4518,
-    "monitor": 3162,
+    "features": 30256,
+    "follow": 4609,
+    "graph": 4309,
+    "language": 3988,
+    "lint": 4513,
+    "monitor": 3152,
     "picture": 3002,
-    "placement": 13829,
+    "placement": 13827,
     "pool": 1738,
-    "records": 2987,
+    "records": 2986,
     "report": 2354,
     "transfer": 10,
     "web": 2870,
     "workflow": 2552,
 }
-LINES_OF_TESTS = 140_550
+LINES_OF_TESTS = 140_539
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_150,
     "cli/dagman.py": 34_057,
-    "cli/dag_checker.py": 18_596,
-    "cli/watch.py": 30_278,
-    "placement/data_node.py": 22_077,
+    "cli/dag_checker.py": 18_603,
+    "cli/watch.py": 30_276,
+    "placement/data_node.py": 22_089,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
