@@ -91,13 +91,9 @@ class ReadyQueue:
         """Take the next node out; None if the queue is empty."""
         node = self.first()
         if node is not None:
-            self._drop(node)
+            heapq.heappop(self._heap)
             del self.tickets[node]
         return node
-
-    def _drop(self, node: int) -> None:
-        """`node`, which is the first, leaves the heap."""
-        heapq.heappop(self._heap)
 
 
 class ScriptQueue:

@@ -82,6 +82,7 @@ class Submission:
         "in_a_row",
         "in_flight",
         "is_full",
+        "taken",
         "most",
         "shareable",
         "together",
@@ -99,7 +100,8 @@ class Submission:
         self.unlogged: set[int] = set()  # those in flight that `.dagman.out` does not show yet
         self.in_a_row = 0  # submits since the last time that nothing could be submitted
         self.blocked_by = ""  # why nothing could be submitted last time, '' if something could
-        self.is_full = False  # whether the schedd's queue had no room for the last one
+        self.is_full = False  # whether the schedd's queue has no room
+        self.taken = 0  # how many it took since it had none
         self.attempts: dict[int, int] = {}  # failed submits by node, never reset (stock rule)
         self.common_input = ""  # the DAG's list of common input files, see `inputs.CommonInput`
 

@@ -34,7 +34,7 @@ def on_submitted(run: RunState, reply: Submitted) -> None:
     """The schedd took the node's jobs."""
     node, cluster = reply.node, reply.cluster
     _answered(run, node)
-    has_room(run)
+    has_room(run, waits=bool(run.ready.tickets))
     run.pace.submitted(run.now, run.limits)
     run.submission.in_a_row += 1
     run.say(f"\tassigned HTCondor ID ({cluster}.{reply.proc or 0}.0)")
@@ -112,15 +112,17 @@ def has_no_room(run: RunState, reason: str) -> None:
     """The schedd's queue is full, by no fault of the nodes', which wait as for -MaxJobs."""
     if not run.submission.is_full:
         run.say(f"The queue of the schedd is full, nodes wait for room: {reason}", 0)
-    run.submission.is_full, run.submission.in_a_row = True, 0
+    run.submission.is_full, run.submission.taken, run.submission.in_a_row = True, 0, 0
     run.pace.failed(run.now)
 
 
-def has_room(run: RunState) -> None:
-    """The schedd's queue took a job: it is full no more if that is the second in a row, or no node
-    waits; at a steady limit each job that ends gives room for one."""
-    if run.submission.is_full and (run.submission.in_a_row or not run.ready.tickets):
-        run.submission.is_full = False
+def has_room(run: RunState, *, waits: bool) -> None:
+    """The schedd's queue took a job: it is full no more if that is the second in a row, or nothing
+    `waits`; at a steady limit each job that ends gives room for one."""
+    submission = run.submission
+    submission.taken += 1
+    if submission.is_full and (submission.taken > 1 or not waits):
+        submission.is_full = False
         run.say("The queue of the schedd has room again")
 
 

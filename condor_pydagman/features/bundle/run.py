@@ -156,6 +156,8 @@ class Bundles(Feature):
         run, limits, in_flight = self.run, self.run.limits, len(self.run.submission.in_flight)
         if pre_scripts or not self.bundles:
             return ""
+        if run.submission.is_full and self.jobs.coming:
+            return "pace"  # one at a time, to see whether there is room
         coming = in_flight + len(self.jobs.coming)
         if run.pace.blocked_until(run.now, limits, coming) > run.now:
             return "pace"
@@ -282,7 +284,7 @@ class Bundles(Feature):
         """The schedd has its job, has not, or that is not known."""
         run, bundle = self.run, self.bundles.get(answer.number)
         if answer.cluster:
-            submission.has_room(run)
+            submission.has_room(run, waits=bool(self.waiting.by_key))
             run.pace.submitted(run.now, run.limits)
             run.say(f"\tassigned HTCondor ID ({answer.cluster}.0.0)")
         if bundle is None:

@@ -535,13 +535,19 @@ def test_a_refusal_for_now_gives_the_nodes_back() -> None:
 
 
 def test_a_full_queue_is_no_refusal() -> None:
-    harness = settled("A B\nBUNDLE b SIZE 100 ALL_NODES")
-    for number in range(1, waiting.MAX_REFUSALS + 2):
-        harness.answered(number, reason="no room", full=True)
+    """One is tried at a time, to see whether there is room."""
+    harness = settled("A B C D\nBUNDLE b SIZE 2 ALL_NODES")
+    harness.answered(1, reason="no room", full=True)
+    harness.answered(2, reason="no room", full=True)
+    for number in range(3, waiting.MAX_REFUSALS + 4):
         harness.wait(harness.engine.next_deadline() - harness.now)
         harness.settle()
-        assert [one.number for one in harness.asked(do.SubmitJob)] == [number + 1]
+        assert [one.number for one in harness.asked(do.SubmitJob)] == [number]
+        harness.answered(number, reason="no room", full=True)
+    harness.wait(harness.engine.next_deadline() - harness.now)
+    harness.settle()
     harness.taken(number + 1, 5)
+    harness.taken(number + 2, 6)
     assert sum("of the schedd" in say.text for say in harness.ever(do.Say)) == 2  # full, room again
 
 
