@@ -82,9 +82,9 @@ class Submission:
         "in_a_row",
         "in_flight",
         "is_full",
-        "taken",
         "most",
         "shareable",
+        "taken",
         "together",
         "unlogged",
     )
