@@ -31,15 +31,18 @@ def obstacle_below(run: RunState, node: int, known: dict[int, str]) -> str:
 
     `known`: what was found at the same time, so that each node is looked at once for many.
     """
-    waiting = [node]
+    waiting, begun = [node], set[int]()
     while waiting:
         one = waiting.pop()
         if one in known:
             continue
         why, unknown = _obstacle_beside(run, one, known)
+        if not why and one in begun and unknown:
+            why = f"its descendant {run.dag.names[one]} would wait for itself: a cycle"
         if why or not unknown:
             known[one] = why
         else:
+            begun.add(one)
             waiting += [one, *unknown]
     return known[node]
 
