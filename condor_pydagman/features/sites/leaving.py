@@ -197,7 +197,8 @@ def _remove(sites: Groups, group: int, nodes: list[int]) -> None:
 
 
 def _drop(sites: Groups, node: int) -> None:
-    """The node, of which nothing runs, waits for its group's next site.
+    """The node, of which nothing runs, waits for its group's next site; or it can't run, since a
+    parent that it had used has started over with its own group, and failed.
 
     A clean-up node may be futile by then, since the clean-up of another group has ended before.
     """
@@ -205,6 +206,7 @@ def _drop(sites: Groups, node: int) -> None:
     rerun.leave_queues(run, node)
     if run.nodes.states[node] not in (State.WAITING, State.FUTILE):
         run.nodes.move(node, Cause.DROPPED, run.now)
+        run.nodes.not_failed(node)
 
 
 def next_time(sites: Groups) -> float | None:

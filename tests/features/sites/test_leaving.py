@@ -8,6 +8,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.common import rerun
 from condor_pydagman.features.sites.groups import FORCE_AGAIN_S
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched
 from condor_pydagman.features.steering.run import NodesSteered
@@ -329,6 +330,46 @@ def test_what_others_have_used_stays_used() -> None:
     harness.answer()
     harness.run_node("A", 4)
     assert harness.state("D") is State.DONE
+
+
+def used_and_failed(value: int) -> Matched:
+    """X is being submitted when its parent, which has started over, has failed; Y, of the same
+    group as X, has returned `value`."""
+    harness = placed(
+        """
+            A -> X; B; Y
+            SITE_GROUP g NODES A B
+            SITE_GROUP h NODES X Y
+            SITE_POLICY ALL_GROUPS FAILURES 1
+            SITE_POLICY g ROUNDS 1
+        """,
+        "s:2",
+    )
+    for number, name in enumerate("ABY", 1):
+        harness.take(name, number)
+    harness.tell(make.terminated(1))
+    harness.happens(make.terminated(3, value=value))
+    harness.happens(make.terminated(2, value=1))
+    assert (harness.state("A"), harness.state("X")) == (State.FAILED, State.SUBMITTING)
+    return harness
+
+
+def test_a_node_that_waits_again_when_its_parent_has_failed_is_futile() -> None:
+    """Its group leaves while it is being submitted, and that fails."""
+    harness = used_and_failed(value=1)
+    assert harness.groups() == "g=SITELESS h=LEAVING@s"
+    harness.tell(inputs.SubmitFailed(harness.dag.ids["X"], "it is busy", False))
+    assert harness.state("X") is State.FUTILE
+
+
+def test_a_node_that_gets_another_parent_when_one_has_failed_is_futile() -> None:
+    harness = used_and_failed(value=0)
+    node = harness.dag.ids["X"]
+    harness.tell(inputs.Halt(), inputs.SubmitFailed(node, "it is busy", False))
+    assert harness.state("X") is State.READY
+    rerun.wait_for_more(harness.engine.run, node)
+    harness.engine.settle()
+    assert harness.state("X") is State.FUTILE
 
 
 def test_what_waits_for_other_parents_waits_for_the_node_again() -> None:
