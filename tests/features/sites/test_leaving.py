@@ -247,13 +247,6 @@ def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
     assert run.nodes.retries[run.dag.ids["B"]] == 1
 
 
-def test_a_clean_up_that_never_began() -> None:
-    harness = unit(CLEAN)
-    harness.run_node("A", 1, value=1)
-    harness.happens(inputs.Halt())
-    assert harness.groups() == "g=LEAVING@s" or harness.groups() == "g=MATCHED@s"
-
-
 def test_a_restart_in_each_step() -> None:
     harness = unit(CLEAN)
     harness.take("A", 1)
@@ -332,9 +325,10 @@ def test_what_others_have_used_stays_used() -> None:
     assert harness.state("D") is State.DONE
 
 
-def used_and_failed(value: int) -> Matched:
-    """X is being submitted when its parent, which has started over, has failed; Y, of the same
-    group as X, has returned `value`."""
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_node_that_waits_again_when_its_parent_has_failed_is_futile(leaves: bool) -> None:
+    """It goes on after its parent has started over, and can't be submitted; then its own group
+    leaves, or it gets another parent."""
     harness = placed(
         """
             A -> X; B; Y
@@ -348,27 +342,15 @@ def used_and_failed(value: int) -> Matched:
     for number, name in enumerate("ABY", 1):
         harness.take(name, number)
     harness.tell(make.terminated(1))
-    harness.happens(make.terminated(3, value=value))
+    harness.happens(make.terminated(3, value=int(leaves)))
     harness.happens(make.terminated(2, value=1))
     assert (harness.state("A"), harness.state("X")) == (State.FAILED, State.SUBMITTING)
-    return harness
-
-
-def test_a_node_that_waits_again_when_its_parent_has_failed_is_futile() -> None:
-    """Its group leaves while it is being submitted, and that fails."""
-    harness = used_and_failed(value=1)
-    assert harness.groups() == "g=SITELESS h=LEAVING@s"
-    harness.tell(inputs.SubmitFailed(harness.dag.ids["X"], "it is busy", False))
-    assert harness.state("X") is State.FUTILE
-
-
-def test_a_node_that_gets_another_parent_when_one_has_failed_is_futile() -> None:
-    harness = used_and_failed(value=0)
     node = harness.dag.ids["X"]
     harness.tell(inputs.Halt(), inputs.SubmitFailed(node, "it is busy", False))
-    assert harness.state("X") is State.READY
-    rerun.wait_for_more(harness.engine.run, node)
-    harness.engine.settle()
+    if not leaves:
+        assert harness.state("X") is State.READY
+        rerun.wait_for_more(harness.engine.run, node)
+        harness.engine.settle()
     assert harness.state("X") is State.FUTILE
 
 
@@ -393,7 +375,10 @@ def test_what_waits_for_other_parents_waits_for_the_node_again() -> None:
     assert harness.state("D") is State.READY
 
 
-def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
+@pytest.mark.parametrize(("runs", "is_done"), [(False, True), (True, False)])
+def test_nodes_that_the_file_calls_done_stay_done_unless_they_have_run(
+    runs: bool, is_done: bool
+) -> None:
     of = make.dag("""
         A -> B
         DONE A
@@ -402,9 +387,15 @@ def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
     """)
     of.flags[0] |= USER_DONE
     harness = placed(of)
+    if runs:
+        harness.tell(inputs.SubmitFailed(1, "it is busy", False))
+        harness.tell(NodesSteered(1, NodeCommand.RERUN, [0], "ann", "", True))
+        harness.read_back()
+        harness.run_node("A", 2)
     harness.run_node("B", 1, value=1)
     harness.back()
-    assert harness.states() == "A=DONE B=WAITING"
+    assert (harness.state("A") is State.DONE) == is_done
+    assert harness.state("B") is State.WAITING
 
 
 def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
