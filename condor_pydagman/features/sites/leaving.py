@@ -250,6 +250,7 @@ def on_left(sites: Groups, node: int, event: LogEvent) -> None:
     run.say(f"Node {run.dag.names[clean_up]} cleans up at site {sites.sites[group]}")
     if run.nodes.states[clean_up] == State.FUTILE:  # because of a node outside the group
         run.nodes.move(clean_up, Cause.FREED, run.now)
+        run.nodes.not_failed(clean_up)
     if run.nodes.states[clean_up] == State.DONE:  # all its parents were skipped
         rerun.take_back(run, clean_up)
     lifecycle.start(run, clean_up)
