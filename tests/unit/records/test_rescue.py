@@ -71,11 +71,6 @@ def test_text_counts_final_but_never_marks_it_and_leaves_service_out() -> None:
     )
 
 
-def test_text_without_failures() -> None:
-    dag = small_dag()
-    assert "# Nodes that failed: 0\n#   <ENDLIST>\n\n" in text(dag, [])
-
-
 def test_what_a_person_has_set_is_in_the_dag_language() -> None:
     dag = small_dag()
     settings = NodeSettings(7, 0, (60, None, None), "big", (("x", 'a "b"'),))
