@@ -165,6 +165,10 @@ class FakeSites(Part):
     def given_up(self) -> None:
         self.claims.clear()
 
+    def new_era(self) -> None:
+        for name in set[str]().union(*(part.not_run() for part in self.world.parts)):
+            self.last_site.pop(name, None)  # its rescue DAG does not tell that it has not run
+
     def started(self, process: Process, *, recovering: bool) -> None:
         if not recovering:
             dag, both = process.dag, DONE | USER_DONE
