@@ -336,7 +336,7 @@ def start_retry_now(run: RunState, node: int) -> None:
         run.retrying.queue.discard(node)
         start(run, node)
     elif run.hooks.seen_to_run and any(had_held(node) for had_held in run.hooks.seen_to_run):
-        start(run, node)
+        start_all(run, [node])  # unless another feature holds it back
 
 
 def use_up_retries(run: RunState, node: int) -> None:

@@ -107,6 +107,9 @@ def _text(
     for report in nodes:
         kind = dag.kinds[report.node]
         total += kind != NodeKind.SERVICE
+        is_failed = report.status == NodeStatus.ERROR and not report.not_needed
+        if is_failed and kind != NodeKind.SERVICE:
+            failed.append(report.name)
         if report.status == NodeStatus.DONE and not (report.anew or _left_out(dag, report)):
             done += kind != NodeKind.SERVICE
             if kind not in _NEVER_DONE:
@@ -114,12 +117,10 @@ def _text(
             marks.extend(f"{line}\n" for line in report.rescue_lines)
         elif report.not_needed:
             marks.append(f"NOT_NEEDED {node_word(report.name)}\n")
-        elif report.status == NodeStatus.ERROR and kind != NodeKind.SERVICE:
-            failed.append(report.name)
-            if dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:
-                marks.append("# Failed node with only weak child dependencies:\n")
-                marks.append(f"DONE {node_word(report.name)}\n")
-        if report.status != NodeStatus.DONE and dag.flags[report.node] & USER_DONE:
+        elif is_failed and dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:
+            marks.append("# Failed node with only weak child dependencies:\n")
+            marks.append(f"DONE {node_word(report.name)}\n")
+        elif dag.flags[report.node] & USER_DONE and not _left_out(dag, report):
             marks.append(f"NOT_DONE {node_word(report.name)}\n")
         if report.settings is not None:
             marks.extend(setting_lines(report.name, report.settings))

@@ -294,8 +294,7 @@ class Oracles:
             return
         done -= self.truth.changed | unneeded  # a command may have come too late
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
-        free = any(part.free(process.engine.run) for part in parts)
-        if process.idle and not free:  # which follow when they may start
+        if process.idle:
             ordinary_names = {dag.names[n] for n in ordinary}
             really = (self.truth.done - anew - unneeded) & ordinary_names - self.truth.changed
             missing = really - done
@@ -465,7 +464,6 @@ def replay_agrees(live: Engine, world: World) -> None:
     dag, log, parts = world.fresh_dag(), world.log.events(), world.parts
     given = world.given(dag)
     other = Engine(dag, live.run.config, live.run.limits, given=given, check=validate)
-    free = _all(set(part.free(live.run)) for part in parts)
     other.handle(inputs.Begin(True), live.run.now)
     for event in log:
         other.handle(event, live.run.now)
@@ -475,8 +473,6 @@ def replay_agrees(live: Engine, world: World) -> None:
         want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])
         if live.run.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
             continue  # the log does not show what came just before the record that FINAL begins
-        if node in free:
-            continue  # it is to be started; a replay does so at once
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
         unwanted = bool(live.run.nodes.marks[node] & UNWANTED)
         unseen |= unwanted and have is State.WAITING and want in _UNSEEN

@@ -241,10 +241,6 @@ class Part:
         """O7: whether a node may have a state that its replay does not have, as no log shows it."""
         return False
 
-    def free(self, run: RunState) -> Collection[int]:
-        """O7, O8: nodes that are to be started, but have not been: a replay does so at once."""
-        return ()
-
     def blurs(self, dag: Dag) -> bool:
         """O8: whether what nodes have done may count no more by rules that the truth does not know:
         then the engine is believed which of them a rescue DAG decides anew."""

@@ -10,18 +10,15 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import Dag, Script
-from condor_pydagman.vocabulary import ScriptKind
+from condor_pydagman.graph.model import Dag
 from tests import make
 from tests.sim.faults import Faults
 from tests.sim.workload import Outcomes, Workload
 from tests.sim.world import World
 
-SCRIPT = "script $NODE $RETRY"
-
 
 class Ends(Outcomes):
-    """A table written by hand: what is not in it succeeds.
+    """A table written by hand, for the first era: what is not in it succeeds, and all does later.
 
     Keys are `job NAME RETRY PROC` and `PRE NAME RETRY DEFERRED`, as Outcomes draws them, and
     `seconds NAME RETRY`.
@@ -48,11 +45,7 @@ class Ends(Outcomes):
         return self._table.get(f"seconds {node} {retry}")
 
     def _draw(self, era: int, what: str) -> int:
-        return self._table.get(what, 0)
-
-
-def both(*names: str) -> dict[str, Script | str]:
-    return dict.fromkeys(names, SCRIPT)
+        return self._table.get(what, 0) if era == 0 else 0
 
 
 def plain() -> Dag:
@@ -186,17 +179,9 @@ CASES: dict[str, tuple[object, Ends, list[int]]] = {
 RACES = ("aborting", "final", "final after abort", "final fails", "provisioned")
 
 
-class EraEnds(Ends):
-    """Fails in the first era only."""
-
-    def _draw(self, era: int, what: str) -> int:
-        return self._table.get(what, 0) if era == 0 else 0
-
-
 def world(case: str, crash_at: tuple[int, ...] = ()) -> World:
-    build, ends, _ = CASES[case]
+    build, outcomes, _ = CASES[case]
     assert callable(build)
-    outcomes = EraEnds(ends._table, ends._procs)
     work = Workload(build, Config(), Throttles(jobs=2, pre=1), outcomes)
     return World(11, workload=work, faults=Faults(), crash_at=crash_at)
 
@@ -249,8 +234,3 @@ def test_killed_twice(case: str, stride: int) -> None:
             hit = world(case, (boundary, boundary + later))
             hit.run()
             assert story(hit) == story(calm), hit.trace_text()
-
-
-def test_kinds_of_scripts_are_in_the_cases() -> None:
-    kinds = {kind for scripts in scripts().scripts.values() for kind in scripts}
-    assert kinds == {ScriptKind.PRE, ScriptKind.POST}

@@ -170,7 +170,7 @@ class Truth:
         elif event.record == JournalRecord.SURPLUS and number not in self._surplus:
             self._surplus.add(number)
             self.extra[cluster.node] += 1
-        if not self._all_ended(cluster) or number in self._old:
+        if not self.all_ended(cluster) or number in self._old:
             return
         given_up = number in self.given_up or number in self._failed
         spoiled = cluster.node in self.cancelled and any(ends.values())
@@ -191,9 +191,6 @@ class Truth:
 
     def all_ended(self, cluster: Cluster) -> bool:
         """Whether the log shows that nothing of a cluster is left."""
-        return self._all_ended(cluster)
-
-    def _all_ended(self, cluster: Cluster) -> bool:
         if cluster.factory:
             return cluster.target in self._over
         return len(self._ends.get(cluster.target, ())) == cluster.procs

@@ -31,15 +31,18 @@ def obstacle_below(run: RunState, node: int, known: dict[int, str]) -> str:
 
     `known`: what was found at the same time, so that each node is looked at once for many.
     """
-    waiting = [node]
+    waiting, begun = [node], set[int]()
     while waiting:
         one = waiting.pop()
         if one in known:
             continue
         why, unknown = _obstacle_beside(run, one, known)
+        if not why and one in begun and unknown:
+            why = f"its descendant {run.dag.names[one]} would wait for itself: a cycle"
         if why or not unknown:
             known[one] = why
         else:
+            begun.add(one)
             waiting += [one, *unknown]
     return known[node]
 
@@ -127,8 +130,8 @@ def take_back(run: RunState, node: int) -> list[int]:
 
 
 def _wait_again(run: RunState, child: int) -> None:
-    """A child of which nothing is in the queue waits for its parents again; its PRE script, if it
-    has run, is to run anew.
+    """A child of which nothing is in the queue waits for its parents again, of which one may have
+    failed since; its PRE script, if it has run, is to run anew.
 
     If it starts over it does so anyhow; a replay has not dropped it yet.
     """
@@ -139,6 +142,7 @@ def _wait_again(run: RunState, child: int) -> None:
     )
     leave_queues(run, child)
     run.nodes.move(child, Cause.DROPPED, run.now)
+    run.nodes.not_failed(child)
     for begins_anew in run.hooks.begins_anew:
         begins_anew(child, Anew.WAITS)
     if had_pre:

@@ -123,21 +123,23 @@ class Growing(Feature):
         return True
 
     def work(self) -> None:
-        """Have pieces read, and new nodes started."""
+        """Have pieces read, and new nodes that wait for no parent started: some at a time."""
         if self.wanting and not self.run.is_over:
             for node in [node for node, asked in self.wanting.items() if not asked]:
                 self.wanting[node] = True
                 self.run.emit(do.Ask(HELPER, ReadPiece(node)))
-        if self.free and not self.run.starts_nothing:
-            self._start_free()
+        if self.free:
+            some = [self.free.popleft() for _ in range(min(len(self.free), STARTS))]
+            waiting = self.run.nodes.waiting
+            lifecycle.start_all(self.run, [node for node in some if not waiting[node]])
 
     def deadline(self) -> float | None:
         """Now, if there are nodes to start."""
-        return self.run.now if self.free and not self.run.starts_nothing else None
+        return self.run.now if self.free else None
 
     def under_way(self, halted: bool) -> bool:
         """Whether new nodes have not been started."""
-        return not halted and bool(self.free)
+        return bool(self.free)
 
     def has_begun(self, node: int) -> bool:
         """Whether a node can't get another parent any more."""
@@ -320,12 +322,6 @@ class Growing(Feature):
             lifecycle.start_all(self.run, nodes)
         else:
             self.free.extend(nodes)
-
-    def _start_free(self) -> None:
-        """Start new nodes that wait for no parent: some at a time."""
-        some = [self.free.popleft() for _ in range(min(len(self.free), STARTS))]
-        waiting = self.run.nodes.waiting
-        lifecycle.start_all(self.run, [node for node in some if not waiting[node]])
 
     def on_growth_failed(self, node: int, event: LogEvent) -> None:
         """The run of the node has failed, since what it adds is refused."""

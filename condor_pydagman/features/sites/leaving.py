@@ -197,7 +197,8 @@ def _remove(sites: Groups, group: int, nodes: list[int]) -> None:
 
 
 def _drop(sites: Groups, node: int) -> None:
-    """The node, of which nothing runs, waits for its group's next site.
+    """The node, of which nothing runs, waits for its group's next site; or it can't run, since a
+    parent that it had used has started over with its own group, and failed.
 
     A clean-up node may be futile by then, since the clean-up of another group has ended before.
     """
@@ -205,6 +206,7 @@ def _drop(sites: Groups, node: int) -> None:
     rerun.leave_queues(run, node)
     if run.nodes.states[node] not in (State.WAITING, State.FUTILE):
         run.nodes.move(node, Cause.DROPPED, run.now)
+        run.nodes.not_failed(node)
 
 
 def next_time(sites: Groups) -> float | None:
@@ -248,6 +250,7 @@ def on_left(sites: Groups, node: int, event: LogEvent) -> None:
     run.say(f"Node {run.dag.names[clean_up]} cleans up at site {sites.sites[group]}")
     if run.nodes.states[clean_up] == State.FUTILE:  # because of a node outside the group
         run.nodes.move(clean_up, Cause.FREED, run.now)
+        run.nodes.not_failed(clean_up)
     if run.nodes.states[clean_up] == State.DONE:  # all its parents were skipped
         rerun.take_back(run, clean_up)
     lifecycle.start(run, clean_up)
@@ -255,10 +258,12 @@ def on_left(sites: Groups, node: int, event: LogEvent) -> None:
 
 def _start_over(sites: Groups, node: int) -> None:
     """Nothing of what the node has done counts any more.  Children that are in no group, or in
-    another one, and that have begun or may begin, have used it and go on."""
+    another one, and that have begun or may begin, have used it and go on.  What the DAG file calls
+    DONE has done nothing at the site, unless a person has run it again."""
     run = sites.run
     state = run.nodes.states[node]
-    if state == State.DONE and run.dag.flags[node] & USER_DONE:
+    by_file = state == State.DONE and run.dag.flags[node] & USER_DONE
+    if by_file and not _has_begun(sites, node):
         return
     if state in (State.DONE, State.FAILED):
         rerun.take_back(run, node)
@@ -273,12 +278,6 @@ def _has_begun(sites: Groups, node: int) -> bool:
     return had_jobs or node in run.scripts.pre_values
 
 
-def _has_retried(sites: Groups, node: int) -> bool:
-    """Whether the node has used up retries since it began anew."""
-    run = sites.run
-    return run.nodes.retries.get(node, 0) != run.retrying.extra_retries.get(node, 0)
-
-
 def on_cleaned(sites: Groups, node: int, event: LogEvent) -> None:
     """The clean-up has ended."""
     run = sites.run
@@ -291,7 +290,9 @@ def on_cleaned(sites: Groups, node: int, event: LogEvent) -> None:
     clean_up = sites.groups[group].clean_up
     if run.nodes.states[clean_up] != State.DONE:  # it may have been skipped, or marked done
         _drop(sites, clean_up)  # an old log may not show that it had no time left
-        if clean_up in run.scripts.pre_values or _has_retried(sites, clean_up):
+        granted = run.retrying.extra_retries.get(clean_up, 0)
+        has_retried = run.nodes.retries.get(clean_up, 0) != granted
+        if clean_up in run.scripts.pre_values or has_retried:
             lifecycle.begin_anew(run, clean_up)
     sites.end_clean_up(group)
     run.nodes.not_failed(clean_up)  # it may be futile again

@@ -141,6 +141,15 @@ def test_a_submission_that_was_not_decided_is_believed() -> None:
     assert action.wanted[0][2:4] == ("", "what its parent A has made is not known")
 
 
+def test_it_waits_all_the_same_for_what_else_holds_the_node_back() -> None:
+    """The end of the log is lost, and with it which site the node's group had."""
+    dag = make.EngineHarness(all_cached("A\nSITE_GROUP g NODES A"), QUIET).restart()
+    dag.tell(inputs.QueueListed((inputs.QueuedJob(1, 0, "A", 0),)))
+    assert dag.states() == "A=WAITING"
+    dag.tell(make.record("SITE_MATCHED", "A", value=1)._replace(text="ad s"))
+    assert dag.states() == "A=SUBMITTED"
+
+
 def test_scripts_do_not_run_with_a_node_that_does_not() -> None:
     store = Store()
     text = "A\nSCRIPT PRE A p\nSCRIPT POST A q"

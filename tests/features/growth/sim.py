@@ -42,7 +42,6 @@ from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
-    from condor_pydagman.engine.state import RunState
     from tests.sim.fake_jobs import Cluster
     from tests.sim.process import Process
     from tests.sim.truth import Truth
@@ -248,10 +247,6 @@ class Growers(Part):
         growth = growth_of(truth.dag)
         adds = truth.dag.ids[name] in growth.extensions
         return adds and not any(piece.node == name for piece in growth.pieces)
-
-    def free(self, run: RunState) -> Collection[int]:
-        growth = run.features.get("growth")
-        return () if growth is None else growth.free
 
 
 def _behind_joins(dag: Dag, nodes: Iterable[int]) -> list[int]:

@@ -149,9 +149,10 @@ def test_a_person_adds_a_piece() -> None:
     it = Growing(make.dag("A -> B")).begin()
     piece = piece_of(it.dag, "JOB X x\nPARENT A CHILD X\nPARENT X CHILD B\nJOB Y x\n")
     it.pieces["d1"] = piece
-    it.feed(PieceOffered(7, piece, "jane"))
+    it.feed(inputs.Halt("wait"), PieceOffered(7, piece, "jane"))
     told = it.read_back(it.records("GROWN")[0])
     assert do.Grown(7, 2, "") in told
+    assert (it.state("Y"), submits(told, it.dag)) == ("READY", []), "as in a DAG that has it"
     it.run("A")
     assert (it.state("X"), it.state("B")) == ("READY", "WAITING")
     assert it.feed(PieceOffered(8, piece, "jane"))[0] == do.Grown(8, 0, "there is a node X already")

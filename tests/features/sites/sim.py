@@ -30,7 +30,7 @@ from condor_pydagman.features.sites.messages import (
     SitesUnknown,
 )
 from condor_pydagman.features.sites.states import GroupState
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import DONE, USER_DONE, Dag
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, ScriptKind
 from tests.sim.fake_jobs import Cluster
@@ -149,6 +149,7 @@ class FakeSites(Part):
         self.trouble = ""
         self.last_site: dict[str, str] = {}
         self.by_hand: set[str] = set()
+        self._by_file: set[str] = set()  # nodes that the DAG file calls DONE, and have not run
         self.wake: Callable[[], None] = lambda: None
         if self.is_on:
             world.every(30.0, self._change)
@@ -163,6 +164,22 @@ class FakeSites(Part):
 
     def given_up(self) -> None:
         self.claims.clear()
+
+    def new_era(self) -> None:
+        for name in set[str]().union(*(part.not_run() for part in self.world.parts)):
+            self.last_site.pop(name, None)  # its rescue DAG does not tell that it has not run
+
+    def started(self, process: Process, *, recovering: bool) -> None:
+        if not recovering:
+            dag, both = process.dag, DONE | USER_DONE
+            done = {node for node, flags in enumerate(dag.flags) if flags & both == both}
+            done -= {
+                group.clean_up for group in GroupsOfDag.of(dag).site_groups
+            }  # which run when it leaves
+            self._by_file = {dag.names[node] for node in done}
+
+    def runs_anew(self, name: str) -> None:
+        self._by_file.discard(name)
 
     def _change(self) -> None:
         """Ads come and go; others take places and give them up; at the end all is well."""
@@ -270,10 +287,11 @@ class FakeSites(Part):
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         """Nothing of a group of nodes runs at its old site, and what they have done counts no
-        more; the event names one of them."""
+        more, unless the DAG file says that they are done; the event names one of them."""
         if event.record == "SITE_LEFT":
             for name in _note_group(truth, event.node):
-                truth.run_anew(name, NO_LIMIT)
+                if name not in self._by_file:
+                    truth.run_anew(name, NO_LIMIT)
         elif event.record in ("NO_SITE", "SITE_CLEANED"):
             _note_group(truth, event.node)
 

@@ -8,6 +8,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.common import rerun
 from condor_pydagman.features.sites.groups import FORCE_AGAIN_S
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched
 from condor_pydagman.features.steering.run import NodesSteered
@@ -157,7 +158,7 @@ def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
     """The end of the first finds the node of the second futile again."""
     harness = placed(
         """
-            X -> C; X -> D; A; B; Y
+            X -> C -> Z; X -> D; A; B; Y
             SITE_GROUP g NODES A C
             SITE_POLICY g CLEAN_UP C 100
             SITE_GROUP h NODES B D
@@ -176,11 +177,12 @@ def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
     harness.tell(inputs.Halt())  # so that the clean-ups do not begin
     harness.tell(*harness.echo(harness.tell(*taken_back)))
     assert harness.groups() == "g=CLEANING@s h=CLEANING@s"
+    assert harness.state("Z") is State.WAITING, "its parent is not futile meanwhile"
     harness.now = max(harness.sites.clean_up_until.values())
     harness.tell(inputs.Wake())
     harness.read_back()
     assert "CLEANING" not in harness.groups()
-    assert (harness.state("C"), harness.state("D")) == (State.FUTILE, State.FUTILE)
+    assert {harness.state(name) for name in "CDZ"} == {State.FUTILE}
 
 
 def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
@@ -244,13 +246,6 @@ def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
         harness.read_back()
     harness.happens(make.terminated(1, value=-9))
     assert run.nodes.retries[run.dag.ids["B"]] == 1
-
-
-def test_a_clean_up_that_never_began() -> None:
-    harness = unit(CLEAN)
-    harness.run_node("A", 1, value=1)
-    harness.happens(inputs.Halt())
-    assert harness.groups() == "g=LEAVING@s" or harness.groups() == "g=MATCHED@s"
 
 
 def test_a_restart_in_each_step() -> None:
@@ -331,6 +326,35 @@ def test_what_others_have_used_stays_used() -> None:
     assert harness.state("D") is State.DONE
 
 
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_node_that_waits_again_when_its_parent_has_failed_is_futile(leaves: bool) -> None:
+    """It goes on after its parent has started over, and can't be submitted; then its own group
+    leaves, or it gets another parent."""
+    harness = placed(
+        """
+            A -> X; B; Y
+            SITE_GROUP g NODES A B
+            SITE_GROUP h NODES X Y
+            SITE_POLICY ALL_GROUPS FAILURES 1
+            SITE_POLICY g ROUNDS 1
+        """,
+        "s:2",
+    )
+    for number, name in enumerate("ABY", 1):
+        harness.take(name, number)
+    harness.tell(make.terminated(1))
+    harness.happens(make.terminated(3, value=int(leaves)))
+    harness.happens(make.terminated(2, value=1))
+    assert (harness.state("A"), harness.state("X")) == (State.FAILED, State.SUBMITTING)
+    node = harness.dag.ids["X"]
+    harness.tell(inputs.Halt(), inputs.SubmitFailed(node, "it is busy", False))
+    if not leaves:
+        assert harness.state("X") is State.READY
+        rerun.wait_for_more(harness.engine.run, node)
+        harness.engine.settle()
+    assert harness.state("X") is State.FUTILE
+
+
 def test_what_waits_for_other_parents_waits_for_the_node_again() -> None:
     harness = matched(
         """
@@ -352,7 +376,10 @@ def test_what_waits_for_other_parents_waits_for_the_node_again() -> None:
     assert harness.state("D") is State.READY
 
 
-def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
+@pytest.mark.parametrize(("runs", "is_done"), [(False, True), (True, False)])
+def test_nodes_that_the_file_calls_done_stay_done_unless_they_have_run(
+    runs: bool, is_done: bool
+) -> None:
     of = make.dag("""
         A -> B
         DONE A
@@ -361,9 +388,15 @@ def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
     """)
     of.flags[0] |= USER_DONE
     harness = placed(of)
+    if runs:
+        harness.tell(inputs.SubmitFailed(1, "it is busy", False))
+        harness.tell(NodesSteered(1, NodeCommand.RERUN, [0], "ann", "", True))
+        harness.read_back()
+        harness.run_node("A", 2)
     harness.run_node("B", 1, value=1)
     harness.back()
-    assert harness.states() == "A=DONE B=WAITING"
+    assert (harness.state("A") is State.DONE) == is_done
+    assert harness.state("B") is State.WAITING
 
 
 def test_jobs_at_a_dead_site_are_removed_by_force() -> None:

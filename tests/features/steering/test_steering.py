@@ -594,6 +594,15 @@ def test_a_descendant_that_runs_is_in_the_way() -> None:
     assert harness.refusal(C.RERUN, "B") == "it has not ended: its jobs are in the queue"
 
 
+def test_the_nodes_of_a_cycle_do_not_run_anew_with_their_descendants() -> None:
+    """They have never run: a person has marked them done."""
+    harness = steered("A -> B -> C -> B; D")
+    harness.take("D", 2)
+    harness.run_node("A", 1)
+    harness.ask(C.DONE, "B C")
+    assert "would wait for itself" in harness.refusal(C.RERUN, "A", "descendants")
+
+
 def test_weak_children_are_released_once() -> None:
     harness = steered("A ~> B; A -> C; D")
     harness.take("D", 2)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from condor_pydagman.engine.node_settings import NodeSettings
-from condor_pydagman.engine.node_states import NOT_NEEDED
+from condor_pydagman.engine.node_states import NOT_NEEDED, UNWANTED
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.features.choose.commands import ChoicesOfDag, Choose
@@ -17,6 +19,7 @@ from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag, Retry
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
+from tests import make
 
 CREATED = (2026, 3, 9, 7, 5, 2, 0, 68, 0)
 PATHS = DagPaths("run/t.dag")
@@ -66,11 +69,6 @@ def test_text_counts_final_but_never_marks_it_and_leaves_service_out() -> None:
         "\n"
         "DONE A\n"
     )
-
-
-def test_text_without_failures() -> None:
-    dag = small_dag()
-    assert "# Nodes that failed: 0\n#   <ENDLIST>\n\n" in text(dag, [])
 
 
 def test_what_a_person_has_set_is_in_the_dag_language() -> None:
@@ -286,3 +284,18 @@ def test_a_node_that_is_done_by_its_line_and_runs_anew_is_not_done() -> None:
     apply_progress(again, written, "t.rescue001")
     assert not again.flags[2] & DONE
     assert "\nNOT_DONE C\n" in text(again, reports(again))
+
+
+@pytest.mark.parametrize(
+    ("changes", "mark"),
+    [
+        ({"status": NodeStatus.ERROR}, "DONE B"),  # its child waits for its end only
+        ({"marks": UNWANTED}, "NOT_NEEDED B"),
+        ({"status": NodeStatus.DONE, "anew": True}, "NOT_DONE B"),
+    ],
+)
+def test_a_node_that_its_line_calls_done_has_one_mark(changes: dict[str, Any], mark: str) -> None:
+    dag = make.dag("B ~> A")
+    dag.flags[dag.ids["B"]] = DONE | USER_DONE
+    lines = text(dag, [node(dag, "B", NodeStatus.FUTILE)._replace(**changes)]).split("\n")
+    assert [line for line in lines if line.endswith(" B")] == [mark]
