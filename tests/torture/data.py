@@ -18,7 +18,6 @@ import contextlib
 import os
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -28,13 +27,14 @@ from random import Random
 
 from condor_pydagman.adapters.shared_directory import OPEN, SharedDirectory
 from condor_pydagman.placement.rules.allocation_rules import read_ledger
-from condor_pydagman.pool import Pool, processes
+from condor_pydagman.pool import processes
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in
 from tests.pool.waiting import end_of
 from tests.servers import real
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 from tests.torture import data_dags
+from tests.torture.commands import own_pool, verdict, words_of
 from tests.torture.data_dags import Place
 from tests.torture.world import until
 
@@ -392,17 +392,11 @@ def started(place: Path, seed: int) -> Iterator[Torture]:
     module = place / "modules" / "stork.transfer.mod-file"
     module.write_text(data_dags.MODULE)
     module.chmod(0o755)
-    pool = Pool(place / "pool")
-    (place / "pool" / "config.d").mkdir(parents=True)
-    (place / "pool" / "config.d" / "torture").write_text(KNOBS.format(place=place))
     (place / "ftp").mkdir()
     with faulty_http() as http, real.ftp(place / "ftp") as ftp:
         http.stall_s = 5.0
-        pool.start(timeout_s=120)
-        try:
-            yield Torture(AccessPoint(pool), http, ftp, place, seed)
-        finally:
-            pool.stop()
+        with own_pool(place, KNOBS.format(place=place)) as access_point:
+            yield Torture(access_point, http, ftp, place, seed)
 
 
 def main() -> int:
@@ -411,16 +405,10 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=100, help="and whatever else is done to DAGs")
     parser.add_argument("--seconds", type=float, default=1e6)
     parser.add_argument("--units", type=int, default=UNITS)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--directory", type=Path)
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # to stop the pool as ^C does
-    place = arguments.directory or Path(tempfile.mkdtemp(dir="/var/tmp"))
-    place.mkdir(exist_ok=True)
-    place.chmod(0o755)
+    arguments = words_of(parser)
     limit = time.monotonic() + arguments.seconds
     number = 0
-    with started(place, arguments.seed) as torture:
+    with started(arguments.directory, arguments.seed) as torture:
 
         def is_enough() -> bool:
             return torture.done >= arguments.kills or time.monotonic() > limit
@@ -431,9 +419,7 @@ def main() -> int:
     nodes = number * (4 * arguments.units + 2)
     print(f"seed {arguments.seed}: {number} DAGs, {nodes} nodes, {torture.submissions} submissions,"
           f" {torture.done} disturbances: {dict(torture.acts)}")  # fmt: skip
-    for line in torture.wrong:
-        print(f"WRONG: {line}")
-    return int(bool(torture.wrong))
+    return verdict(torture.wrong)
 
 
 if __name__ == "__main__":
