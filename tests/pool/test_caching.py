@@ -130,40 +130,6 @@ def a_rescue_dag_and_a_run_without_it(s: Scene) -> None:
 
 
 @STAGE.scene
-def checksums_and_scripts(s: Scene) -> None:
-    begin(
-        s,
-        "PARENT A CHILD B\nCACHE A CHECKSUM INPUTS A.in\nCACHE B\n"
-        "SCRIPT PRE A wait.sh pre\nSCRIPT POST A wait.sh post\n",
-    )
-    s.touch("go.pre", "go.post")
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "B"]
-    s.wrote("post ended")
-    (s.work / "scripts").unlink()
-    (s.work / "A.in").write_text("A\n")  # another time, the same text
-    assert again(s) == []
-    assert not (s.work / "scripts").exists()
-    (s.work / "A.in").write_text("B\n")
-    assert again(s) == ["A", "B"]
-
-
-@STAGE.scene
-def what_stands_in_the_way_harms_nobody(s: Scene) -> None:
-    (s.work / "t.dag.cache").write_text("somebody's\n")
-    begin(s, "PARENT A CHILD B\nCACHE ALL_NODES\nCACHE B INPUTS pipe\n")
-    s.run("mkfifo", "pipe")
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "B"]
-    s.says("Warning: .*t.dag.cache: it does not begin with .*: it is another file; move it away")
-    assert s.text("t.dag.cache") == "somebody's\n"
-    (s.work / "t.dag.cache").unlink()
-    assert again(s) == ["A", "B"]
-    assert again(s) == ["B"]
-    s.says("CACHE: node B is to run: its input pipe is not a regular file")
-
-
-@STAGE.scene
 def a_dry_run_says_what_would_run(s: Scene) -> None:
     begin(s, ANALYSIS)
     assert s.ends() == 0, s.out()[-4000:]

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from tests.pool import dags
 from tests.pool.bindings import need_htcondor_cli
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.stock import Stock, plain
@@ -121,36 +120,6 @@ def halt_and_resume(s: Scene) -> None:
     s.ran("B 0")
     s.touch("go.C")
     assert s.ends() == 0
-
-
-@STAGE.scene
-def a_halted_dag_that_has_drained_ends(s: Scene) -> None:
-    s.submit(PAIR, started="A 0")
-    assert ask(s, {"DagCommand": 1}) == [{"Result": True, "Trusted": True}]
-    s.touch("go.A")
-    assert s.ends() == 1
-    assert s.rescue() == ["A"]
-    assert not s.submissions()["B"]
-
-
-@STAGE.scene
-def pause(s: Scene) -> None:
-    s.submit(PAIR + "SCRIPT POST A script.sh 0 post A\n", started="A 0")
-    ask(
-        s,
-        {"DagCommand": 1, "IsPause": True, "HaltReason": "a\nb"},
-        {"DagCommand": 1, "IsPause": True},
-    )
-    s.says("DAG Pause: Already-paused DAG")
-    assert "Pause reason: a\\x0ab" in s.out()
-    s.touch("go.A")
-    s.until(lambda: "\n005 (" in s.text("t.dag.nodes.log"), "the end of A in the log")
-    s.settled()
-    assert "Running POST script" not in s.out()
-    assert dags.scripts(s.work) == []
-    assert ask(s, {"DagCommand": 2})[0]["Result"] is True
-    assert s.ends() == 0
-    assert dags.scripts(s.work) == ["post A"]
 
 
 @STAGE.scene

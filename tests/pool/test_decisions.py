@@ -74,33 +74,6 @@ def attributes_of_a_job_decide(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_handler_runs_when_its_parent_has_failed(s: Scene) -> None:
-    begin(
-        s,
-        'PARENT A CHILD B repair\nPARENT B CHILD C\nVARS A code="3"\n'
-        "RUN_IF repair Parents.A.ExitCode == 3\n",
-    )
-    assert s.ends() == 1
-    assert ran(s) == ["A", "repair"]
-    assert s.rescue() == ["repair"]
-
-
-@STAGE.scene
-def a_condition_that_says_nothing_fails_its_node(s: Scene) -> None:
-    begin(s, "PARENT A CHILD X\nRUN_IF X Parents.A.size > 3\n")
-    assert s.ends() == 1
-    s.says(r"RUN_IF Parents.A.size > 3 at t.dag:\d+ can't be evaluated: it is undefined")
-
-
-@STAGE.scene
-def a_file_that_is_not_there_fails_its_node(s: Scene) -> None:
-    begin(s, "PARENT A CHILD X\nPUBLISH A FILE B.ad\nRUN_IF X true\n")
-    assert s.ends() == 1
-    s.says("what it publishes can't be read: B.ad: No such file or directory")
-    assert ran(s) == ["A", "X"]
-
-
-@STAGE.scene
 def a_rescue_dag_knows_what_was_decided(s: Scene) -> None:
     begin(
         s,
@@ -152,18 +125,6 @@ def each_node_of_a_sweep_publishes_a_file_of_its_own(s: Scene) -> None:
     )
     assert s.ends() == 0, s.out()[-4000:]
     assert ran(s) == ["X", "try_4", "try_7"]
-
-
-@STAGE.scene
-def a_file_that_is_hostile_harms_nobody(s: Scene) -> None:
-    begin(
-        s,
-        "PARENT A CHILD X\nPARENT B CHILD Y\nPUBLISH A FILE A.ad\nPUBLISH B FILE B.ad\n"
-        'RUN_IF X true\nRUN_IF Y true\nVARS A text="[ n = "\nVARS B text="ExitCode = 3"\n',
-    )
-    assert s.ends() == 1
-    s.says("A.ad: it is not a ClassAd: expected")
-    s.says("B.ad: ExitCode can't be published")
 
 
 @STAGE.scene

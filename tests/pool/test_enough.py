@@ -83,20 +83,6 @@ def kills_change_nothing(s: Scene) -> None:
 
 
 @STAGE.scene
-def what_is_in_the_queue_goes_on(s: Scene) -> None:
-    s.touch("hold.try0", "hold.try1", "hold.best")
-    begin(s, SEARCH + 'VARS try1 code="1"\nENOUGH PARENTS best 1 WAIT\n', "-maxjobs", "2")
-    s.until(lambda: sum(s.submissions().values()) == 2, "two jobs")
-    (s.work / "hold.try0").unlink()
-    s.says("ENOUGH PARENTS best 1 WAIT: 1 of 6 nodes are done: 5 that are left start no more")
-    (s.work / "hold.try1").unlink()
-    s.says("Node try1 is not needed: ENOUGH PARENTS best 1 WAIT; it had failed: ")
-    (s.work / "hold.best").unlink()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["best", "try0", "try1"]
-
-
-@STAGE.scene
 def a_rescue_dag_does_not_run_what_was_not_needed(s: Scene) -> None:
     begin(s, SEARCH + 'VARS best code="1"\nENOUGH PARENTS best 1\n', "-maxjobs", "1")
     assert s.ends() == 1

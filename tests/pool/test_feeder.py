@@ -148,19 +148,6 @@ def the_program_is_killed_with_the_dag(s: Scene) -> None:
     s.until(lambda: not processes.stat_of(int(pid)).alive, "the end of the program", after_end=True)
 
 
-@STAGE.scene
-def what_is_wrong_is_told_and_tried_again(s: Scene) -> None:
-    s.submit(
-        "JOB A job.sub\nFEEDER BELOW 1 AT-MOST 1 PROGRAM more.sh\n"
-        "#== more.sh\n#!/bin/sh\n"
-        "test -e again && echo JOB B job.sub || { touch again; echo JOB A job.sub; }\n"
-    )
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
-    assert "Node A already exists in DAG" in s.out()
-    assert "<feeding 1>:1" in s.out()
-
-
 @pytest.mark.parametrize("name", STAGE.scenes)
 def test_feeder(played: Played, name: str) -> None:
     played.check(name)

@@ -94,19 +94,6 @@ def a_list_becomes_nodes_and_a_rescue_file_knows_them(s: Scene) -> None:
 
 
 @STAGE.scene
-def what_is_wrong_fails_the_node_and_is_tried_again(s: Scene) -> None:
-    s.submit(
-        "JOB A job.sub\nSCRIPT POST A more.sh $RETRY\nRETRY A 1\nEXTEND A more.dag TRUSTED\n"
-        "#== more.sh\n#!/bin/sh\n"
-        'test "$1" = 0 && echo "JOB A job.sub" > more.dag || echo "JOB B job.sub" > more.dag\n'
-    )
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1, "B 0": 1}
-    assert "more.dag:1" in s.out()
-    assert "Node A already exists in DAG" in s.out()
-
-
-@STAGE.scene
 def a_person_adds_nodes(s: Scene) -> None:
     s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n", started="A 0")
     (s.work / "more.dag").write_text("JOB X job.sub\nPARENT A CHILD X\nPARENT X CHILD B\n")

@@ -11,12 +11,11 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.dagmans import dagmans_in, send
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
-HALTED = 6  # DAG_Status
 
 
 # condor_rm and the FINAL node
@@ -92,70 +91,6 @@ def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
 
 
 # condor_hold and condor_release of the DAG
-
-
-@STAGE.scene
-def held_while_halted_it_is_still_halted(s: Scene) -> None:
-    s.submit(dags.CHAIN)
-    s.started("A 0")
-    s.started("C 0")
-    s.touch("t.dag.halt")
-    s.says("Halting DAGMan progess")
-    s.hold()
-    s.touch("go.A")
-    s.ran("A 0")
-    s.release()
-    s.wrote("post A")
-    s.has(DAG_Status=HALTED, DAG_NodesDone=1)
-    s.settled()
-    assert "Running PRE script of Node B" not in s.out()
-    assert dags.scripts(s.work) == ["post A"]
-    (s.work / "t.dag.halt").unlink()
-    s.touch("go.C")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1}
-    assert dags.scripts(s.work) == ["post A", "pre B"]
-
-
-@STAGE.scene
-def held_while_a_node_waits_for_its_retry(s: Scene) -> None:
-    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 6\n' + FIRST)
-    s.ran("A 0")
-    s.says("waits")
-    s.hold()
-    s.release()
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1}
-    ((ended, _), (_, submitted)) = s.times(5), s.times(0)
-    assert ended + 5.3 < submitted  # the delay varies by a tenth
-
-
-@STAGE.scene
-def held_while_the_final_node_runs(s: Scene) -> None:
-    s.submit('JOB A job.sub\nVARS A code="1"\nFINAL F told.sub\nSCRIPT PRE F script.sh 0 pre\n')
-    s.started("F 0")
-    s.hold()
-    s.touch("go.F")
-    s.ran("F 0")
-    s.release()
-    assert s.ends() == 0
-    assert dags.starts(s.work) == {"A 0": 1, "F 0": 1}
-    assert dags.scripts(s.work) == ["pre"]
-
-
-@STAGE.scene
-def held_while_the_provisioner_has_not_given_its_go_ahead(s: Scene) -> None:
-    s.submit("PROVISIONER P told.sub\nJOB A job.sub\n", started="P 0")
-    provisioner = s.job("P")
-    s.hold()
-    s.release()
-    s.settled()
-    assert s.submissions() == {"P": 1}
-    s.run("condor_qedit", str(provisioner), "ProvisionerState", "2")
-    s.ran("A 0")
-    s.touch("go.P")
-    assert s.ends() == 0
-    assert dags.starts(s.work) == {"P 0": 1, "A 0": 1}
 
 
 @STAGE.scene
@@ -270,21 +205,6 @@ def a_node_job_that_is_removed_has_failed(s: Scene) -> None:
     assert s.ends() == 0
     assert dags.runs(s.work) == {"B 1": 1, "C 0": 1}
     assert "was removed" in s.out()
-
-
-@STAGE.scene
-def one_of_several_procs_is_removed(s: Scene) -> None:
-    s.submit(
-        "JOB A several.sub\nRETRY A 1\n#== several.sub\nuniverse = scheduler\n"
-        'executable = told.sh\narguments = "P$(ProcId) $(RETRY)"\nqueue 3\n'
-    )
-    for proc in range(3):
-        s.started(f"P{proc} 0")
-    s.run("condor_rm", f"{s.job('A')}.1")
-    s.started("P2 1")
-    s.touch("go.P0", "go.P1", "go.P2")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"P0 1": 1, "P1 1": 1, "P2 1": 1}
 
 
 @STAGE.scene

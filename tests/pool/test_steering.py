@@ -149,21 +149,6 @@ def what_was_asked_is_known_after_kills(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_halt_by_the_socket_outlives_dagman(s: Scene) -> None:
-    s.submit(PAIR, started="A 0")
-    steer(s, "halt", "--reason", "tea")
-    s.has(DAG_Status=6)
-    s.kill()
-    s.says("Restoring halted state")
-    s.touch("go.A")
-    s.ran("A 0")
-    steer(s, "resume")
-    s.ran("B 0")
-    s.touch("go.K")
-    assert s.ends() == 0
-
-
-@STAGE.scene
 def all_is_cancelled(s: Scene) -> None:
     s.submit(PAIR + "FINAL Z job.sub\n", started="A 0")
     assert "rescue file" in steer(s, "cancel-all")

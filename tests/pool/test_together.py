@@ -131,39 +131,6 @@ def one_of_them_is_removed_by_hand(s: Scene) -> None:
     assert sorted(s.rescue()) == ["A", "B", "D"]
 
 
-@STAGE.scene
-def all_are_removed_with_the_dag(s: Scene) -> None:
-    s.submit(TOGETHER + bag("A B C D", "told.sub") + FILES)
-    all_started(s, "ABCD")
-    s.touch("go.B")
-    s.says("Node B job proc .* completed")
-    s.remove()
-    s.gone()
-    assert s.rescue() == ["B"]
-    assert dags.runs(s.work) == {"B 0": 1}
-
-
-@STAGE.scene
-def a_timeout_takes_one_of_them(s: Scene) -> None:
-    s.submit(TOGETHER + bag("A B C D", "told.sub") + "TIMEOUT C RUNNING 3\n" + FILES)
-    all_started(s, "ABD")
-    s.says("Node C job proc .* was removed")
-    s.touch("go.A", "go.B", "go.D")
-    assert s.ends() == 1
-    assert sorted(s.rescue()) == ["A", "B", "D"]
-
-
-@STAGE.scene
-def the_idle_limit_counts_each_of_them(s: Scene) -> None:
-    text = TOGETHER + bag(" ".join(f"N{number}" for number in range(9)), "never.sub")
-    s.submit(text + FILES, "-maxidle", "5")
-    s.says("Number of idle job procs: 5")
-    s.settled()
-    assert "Number of idle job procs: 6" not in s.out()
-    s.remove()
-    s.gone()
-
-
 @pytest.mark.parametrize("name", STAGE.scenes)
 def test_scenes(played: Played, name: str) -> None:
     played.check(name)
