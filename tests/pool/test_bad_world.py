@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -120,14 +119,14 @@ SCRIPT POST C script.sh 0 post C
 """
 
 
-def harmed(s: Scene, harm: object) -> None:
-    """The log is harmed beyond use: the run ends, and a new one goes on where it was."""
-    assert callable(harm)
+@STAGE.scene
+def a_nodes_log_that_is_deleted(s: Scene) -> None:
+    """The run ends, and a new one goes on where it was."""
     s.submit(LOGGED)
     s.started("B 0")
     s.started("D 0")
     s.says("ULOG_EXECUTE", 3)
-    harm(s.work / "t.dag.nodes.log")
+    (s.work / "t.dag.nodes.log").unlink()
     s.touch("go.D")
     assert s.ends() == 2
     assert s.rescue() == ["A"]
@@ -141,43 +140,6 @@ def harmed(s: Scene, harm: object) -> None:
     s.touch("go.B")
     assert s.ends() == 0
     assert dags.runs(s.work)["A 0"] == dags.runs(s.work)["B 0"] == dags.runs(s.work)["C 0"] == 1
-    assert dags.scripts(s.work) == ["post C", "pre A"]
-
-
-@STAGE.scene
-def a_nodes_log_that_is_truncated(s: Scene) -> None:
-    harmed(s, lambda log: os.truncate(log, 10))
-
-
-@STAGE.scene
-def a_nodes_log_that_is_deleted(s: Scene) -> None:
-    harmed(s, lambda log: log.unlink())
-
-
-@STAGE.scene
-def a_nodes_log_that_is_rotated(s: Scene) -> None:
-    def rotate(log: Path) -> None:
-        log.rename(f"{log}.old")
-        log.touch()
-        log.chmod(0o666)
-
-    harmed(s, rotate)
-
-
-@STAGE.scene
-def a_nodes_log_with_garbage_in_it(s: Scene) -> None:
-    s.submit(LOGGED)
-    s.started("B 0")
-    s.started("D 0")
-    with (s.work / "t.dag.nodes.log").open("ab") as log:
-        log.write(b"\0\xff garbage\n" * 100 + b"...\n")
-        log.flush()
-        s.touch("go.D")
-        s.ran("D 0")
-        log.write(b"000 (12.0\n")
-    s.touch("go.B")
-    assert s.ends() == 0
-    assert dags.starts(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1, "D 0": 1}
     assert dags.scripts(s.work) == ["post C", "pre A"]
 
 
