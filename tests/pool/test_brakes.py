@@ -87,16 +87,6 @@ def a_share_of_the_last_runs_ends_the_dag(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_halted_dag_ends_as_its_final_node_says(s: Scene) -> None:
-    s.submit("FINAL F job.sub\n" + SICK.format(brake="sick 2 HALT"), "-maxjobs", "1")
-    assert s.ends() == 0
-    told = explained(s)
-    assert "1. Brake sick halted the DAG, and DAGMan ended when nothing was left to" in told
-    assert "the exit code is that of the FINAL node." in told
-    assert "continues from t.dag.rescue001" in told
-
-
-@STAGE.scene
 def jobs_in_the_queue_are_held_and_released(s: Scene) -> None:
     s.submit(KEPT + RETRIED + SICK.format(brake="sick 2 HOLD"), "-maxjobs", "2")
     s.says("Brake sick: 3 nodes failed, more than 2: N.* HOLD")

@@ -84,41 +84,6 @@ def an_output_is_missing(scene: Scene) -> None:
 
 
 @both
-def a_task_kills_its_parent(b: Bundled) -> None:
-    b.submit(B=f"{ONCE} kill -9 $PPID && exit 1\n")
-    b.well(B=2)
-
-
-@both
-def a_task_leaves_a_process(b: Bundled) -> None:
-    b.submit(
-        B='(echo $$ > "$home/inside"; exec sleep 3000) & '
-        "setsid sh -c 'echo $$ > \"'\"$home\"'/outside\"; exec sleep 3000' &\n"
-        'until test -s "$home/outside"; do sleep 0.1; done\n'
-    )
-    b.ends()
-    b.ran()
-    pid = int(b.scene.text("outside"))
-    b.scene.until(lambda: not _lives(pid), "its end", after_end=True)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return processes.stat_of(pid).name == "sleep"
-    except OSError:
-        return False
-
-
-@both
-def a_task_says_very_much(b: Bundled) -> None:
-    b.submit(B="head -c 100000000 /dev/zero\n")
-    b.ends()
-    b.ran()
-    b.home("A", "C", "D")
-    assert (b.scene.work / "B.said").stat().st_size == 100_000_000 + len("B 0 said\n")
-
-
-@both
 def a_task_may_write_no_long_files(b: Bundled) -> None:
     b.submit(B="ulimit -f 10; head -c 1000000 /dev/zero > made.B || exit 9\n")
     b.ends(1)
@@ -157,24 +122,6 @@ def a_task_forges_results(b: Bundled) -> None:
     if not b.was_read_early:
         b.began(D=2)
     b.home()
-
-
-@both
-def a_task_ignores_sigterm(b: Bundled) -> None:
-    b.submit(B=f"trap '' TERM\n{WAITS}")
-    b.started("A", "B")
-    b.scene.run("condor_vacate_job", str(b.job))
-    b.goes_on_elsewhere("B")
-    b.well_once(B=2)
-
-
-@both
-def a_task_that_ignores_sigterm_times_out(b: Bundled) -> None:
-    b.submit(B="trap '' TERM\nwhile true; do sleep 1; done\n", more="TIMEOUT B RUNNING 2\n")
-    b.ends(1)
-    b.began()
-    b.home("A", "C", "D")
-    assert sorted(b.scene.rescue()) == ["A", "C", "D"]
 
 
 @both

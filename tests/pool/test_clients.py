@@ -153,11 +153,6 @@ DAGMAN_MAX_JOBS_SUBMITTED = 1
 """
 ALL = [f"N{number}" for number in range(6)]
 CROWD = "".join(f"JOB {node} told.sub\n" for node in ALL)
-SCRIPTS = "".join(
-    f"JOB {node} job.sub NOOP\nSCRIPT PRE {node} wait.sh PRE\nSCRIPT POST {node} wait.sh POST\n"
-    for node in ALL
-)
-CATEGORY = CROWD + "".join(f"CATEGORY {node} few\n" for node in ALL[:5]) + "MAXJOBS few 2\n"
 STORY = """\
 JOB A job.sub
 JOB B job.sub
@@ -192,15 +187,15 @@ def kinds(s: Scene, wanted: set[int]) -> list[tuple[int, str]]:
     return found
 
 
-def most_at_once(s: Scene, begin: int, ends: set[int], nodes: list[str] = ALL) -> int:
-    """The largest number of jobs that were between two kinds of events at the same time."""
+def most_at_once(s: Scene, nodes: list[str] = ALL) -> int:
+    """The largest number of jobs that were in the queue at the same time."""
     now: set[str] = set()
     most = 0
-    for kind, node in kinds(s, {begin, *ends}):
-        if kind == begin and node in nodes:
-            now.add(node)
-        elif kind in ends:
+    for kind, node in kinds(s, {0, 5}):
+        if kind == 5:
             now.discard(node)
+        elif node in nodes:
+            now.add(node)
         most = max(most, len(now))
     return most
 
@@ -235,7 +230,7 @@ def all_end(s: Scene) -> None:
 def a_config_file_takes_effect_and_priorities_order_the_submits(s: Scene) -> None:
     s.submit(CONFIGURED)
     assert s.ends() == 0
-    assert most_at_once(s, 0, {5}, ["A", "B", "C", "D"]) == 1
+    assert most_at_once(s, ["A", "B", "C", "D"]) == 1
     assert "DAGMAN_MAX_JOBS_SUBMITTED setting: 1" in s.out()
     assert submitted(s) == ["D", "B", "C", "A"]
     well_logged(s)
@@ -248,60 +243,7 @@ def maxjobs(s: Scene) -> None:
     s.settled()
     assert len(submitted(s)) == 2
     all_end(s)
-    assert most_at_once(s, 0, {5}) == 2
-
-
-@STAGE.scene
-def maxidle(s: Scene) -> None:
-    """No job can run, so one more comes only when one is removed."""
-    s.submit(CROWD.replace("told", "never"), "-maxidle", "2")
-    for number in range(2, 7):
-        s.until(lambda n=number: len(submitted(s)) == n, f"{number} jobs")
-        s.settled()
-        assert len(submitted(s)) == number
-        s.run("condor_rm", str(s.job(submitted(s)[number - 2])))
-    s.remove()
-    s.gone()
-    well_logged(s)
-
-
-@STAGE.scene
-def maxpre_and_maxpost(s: Scene) -> None:
-    s.submit(SCRIPTS, "-maxpre", "2", "-maxpost", "3")
-    s.wrote("PRE", 2)
-    s.settled()
-    assert dags.scripts(s.work) == ["PRE"] * 2
-    s.touch("go.PRE")
-    s.wrote("PRE ended", 6)
-    s.wrote("POST", 3)
-    s.settled()
-    assert dags.scripts(s.work).count("POST") == 3
-    s.touch("go.POST")
-    assert s.ends() == 0
-    written = s.text("scripts").splitlines()
-    assert (_most(written, "PRE"), _most(written, "POST")) == (2, 3)
-    assert [line for line in s.out().splitlines() if not re.match(STAMP.rstrip(), line)] == []
-
-
-def _most(written: list[str], kind: str) -> int:
-    """How many scripts of a kind ran at the same time."""
-    now = most = 0
-    for line in written:
-        now += {kind: 1, f"{kind} ended": -1}.get(line, 0)
-        most = max(most, now)
-    assert now == 0
-    return most
-
-
-@STAGE.scene
-def a_category_has_its_own_limit(s: Scene) -> None:
-    """What is in no category need not wait for these."""
-    s.submit(CATEGORY)
-    s.until(lambda: len(submitted(s)) == 3, "three jobs")
-    s.settled()
-    assert sorted(submitted(s)) == ["N0", "N1", "N5"]
-    all_end(s)
-    assert most_at_once(s, 0, {5}, ALL[:5]) == 2
+    assert most_at_once(s) == 2
 
 
 # What Pegasus' monitor looks for, in our own words.

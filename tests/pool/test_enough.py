@@ -82,19 +82,6 @@ def kills_change_nothing(s: Scene) -> None:
     assert s.text("t.dag.nodes.log").count("ENOUGH PARENTS best 2: 2 of 6 nodes are done") == 1
 
 
-@STAGE.scene
-def a_rescue_dag_does_not_run_what_was_not_needed(s: Scene) -> None:
-    begin(s, SEARCH + 'VARS best code="1"\nENOUGH PARENTS best 1\n', "-maxjobs", "1")
-    assert s.ends() == 1
-    rescue = s.text("t.dag.rescue001").splitlines()
-    assert {"DONE try0", *(f"NOT_NEEDED {name}" for name in TRIES[1:])} <= set(rescue)
-    text = (s.work / "t.dag").read_text().replace('VARS best code="1"', "")
-    (s.work / "t.dag").write_text(text)
-    s.submit_again()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["best", "best", "try0"]
-
-
 @pytest.mark.parametrize("name", STAGE.scenes)
 def test_enough(played: Played, name: str) -> None:
     played.check(name)

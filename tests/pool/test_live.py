@@ -126,26 +126,6 @@ CROWD = "".join(f"JOB N{n} told.sub\n" for n in range(6))
 
 
 @STAGE.scene
-def max_jobs_goes_up_as_far_as_the_administrator_lets_it(s: Scene) -> None:
-    s.submit(CROWD, "-maxjobs", "1", "-insert_env", "_CONDOR_DAGMAN_MAX_JOBS_SUBMITTED=4")
-    s.started("N0 0")
-    assert s.ad()["DAGMan_MaxJobs"] == 1
-    s.edit("DAGMan_MaxJobs", 3)
-    s.started("N2 0")
-    assert sum(dags.starts(s.work).values()) == 3
-    s.edit("DAGMan_MaxJobs", 99)
-    s.has(DAGMan_MaxJobs=4)
-    s.started("N3 0")
-    s.touch("go.N0")
-    s.started("N4 0")
-    s.settled()
-    assert sum(s.submissions().values()) == 5
-    s.touch(*(f"go.N{n}" for n in range(6)))
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {f"N{n} 0": 1 for n in range(6)}
-
-
-@STAGE.scene
 def max_jobs_goes_down(s: Scene) -> None:
     s.submit(CROWD, "-maxjobs", "4", started="N3 0")
     s.edit("DAGMan_MaxJobs", 2)

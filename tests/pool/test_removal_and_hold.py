@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 
@@ -19,19 +18,6 @@ STAGE = Stage()
 
 
 # condor_rm and the FINAL node
-
-
-@STAGE.scene
-def condor_rm_while_the_final_node_runs(s: Scene) -> None:
-    s.submit("JOB A job.sub\nFINAL F told.sub\nSCRIPT POST F script.sh 0 post F $RETURN\n")
-    s.started("F 0")
-    s.remove()
-    s.gone()
-    assert "EXITING WITH STATUS 2" in s.out()
-    assert s.rescue() == ["A"]
-    assert dags.starts(s.work) == {"A 0": 1, "F 0": 1}
-    assert dags.runs(s.work) == {"A 0": 1}
-    assert json.loads(s.text("t.dag.metrics"))["exitcode"] == 2
 
 
 @STAGE.scene
@@ -91,23 +77,6 @@ def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
 
 
 # condor_hold and condor_release of the DAG
-
-
-@STAGE.scene
-def held_while_one_of_its_jobs_is_held(s: Scene) -> None:
-    s.submit("JOB A told.sub\nSCRIPT HOLD A script.sh 0 hold A\n", started="A 0")
-    job = s.job("A")
-    s.run("condor_hold", str(job))
-    s.wrote("hold A")
-    s.until(lambda: "HOLD_ENDED" in s.text("t.dag.nodes.log"), "the end of the HOLD script")
-    s.hold()
-    s.release()
-    s.has(DAG_JobsHeld=1)
-    s.touch("go.A")
-    s.run("condor_release", str(job))
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1}
-    assert dags.scripts(s.work) == ["hold A"]
 
 
 @STAGE.scene
@@ -188,23 +157,6 @@ def a_node_job_that_is_held_and_released(s: Scene) -> None:
     s.touch("go.A")
     assert s.ends() == 0
     assert dags.scripts(s.work) == ["0", "hold A", "hold A"]
-
-
-@STAGE.scene
-def a_node_job_that_is_removed_has_failed(s: Scene) -> None:
-    s.submit(
-        "JOB A told.sub\nRETRY A 1\nSCRIPT POST A script.sh 0 post $RETRY $RETURN $JOBID\n"
-        "JOB B told.sub\nRETRY B 1\nJOB C job.sub\nPARENT B CHILD C\n"
-    )
-    s.started("A 0")
-    s.started("B 0")
-    s.run("condor_rm", str(s.job("A")), str(s.job("B")))
-    s.wrote(f"post 0 -1002 {s.job('A')}.0")
-    s.started("B 1")
-    s.touch("go.B")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"B 1": 1, "C 0": 1}
-    assert "was removed" in s.out()
 
 
 @STAGE.scene

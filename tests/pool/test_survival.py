@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import pytest
 
 from tests.pool import dags
-from tests.pool.dagmans import send
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -60,22 +57,6 @@ def a_held_dag_goes_on_after_its_release(s: Scene) -> None:
     assert dags.scripts(s.work) == ["post A", "pre A"]
     assert "Running in RECOVERY mode" in s.out()
     assert "EXITING WITH STATUS 3" in s.out()
-
-
-@STAGE.scene
-def dagman_killed_many_times_runs_nothing_twice(s: Scene) -> None:
-    names = [f"N{number}" for number in range(20)]
-    lines = [f'JOB {name} job.sub\nVARS {name} seconds="0.3"\n' for name in names]
-    lines += [f"PARENT {a} CHILD {b}\n" for a, b in zip(names[:15], names[5:])]
-    s.submit("".join(lines))
-    for count in range(6):
-        s.until(lambda: len(dags.starts(s.work)) > 3 * count, "progress")  # noqa: B023
-        pid = s.pid()
-        if pid:
-            with contextlib.suppress(ProcessLookupError):
-                send(pid)
-    assert s.ends() == 0
-    assert dags.starts(s.work) == {f"{name} 0": 1 for name in names}
 
 
 @STAGE.scene
