@@ -246,7 +246,7 @@ class Torture:
         for path in shared.glob(f"own.*/{LOCKS}*"):
             if is_locked(path):
                 yield f"a lock, {path.name}"
-        for pid in self._workers():
+        for pid in self.workers():
             yield f"a worker, {pid}"
 
     # What is done to it
@@ -265,7 +265,7 @@ class Torture:
         """One of some processes; 0 if there is none."""
         return self._disturber.choice(pids) if pids else 0
 
-    def _workers(self, *, below: bool = False) -> list[int]:
+    def workers(self, *, below: bool = False) -> list[int]:
         """Workers of DATA nodes, or their processes."""
         family = self.access_point.processes()
         marked = {pid for pid in family if b".order\0" in data_dags.words_of(pid)}
@@ -281,62 +281,35 @@ class Torture:
             os.kill(pid, signal.SIGKILL)
         return bool(pid)
 
-    def kill_worker(self, over: threading.Event) -> bool:
-        return self.kill(self._workers())
-
-    def kill_below(self, over: threading.Event) -> bool:
-        return self.kill(self._workers(below=True))
-
-    def kill_dagman(self, over: threading.Event) -> bool:
-        return self.kill(list(dagmans_in(self.work)))
-
-    def kill_starter(self, over: threading.Event) -> bool:
-        return self.kill(self._daemons("condor_starter"))
-
-    def kill_schedd(self, over: threading.Event) -> bool:
-        return self.kill(self._daemons("condor_schedd"))
-
-    def _daemons(self, name: str) -> list[int]:
+    def daemons(self, name: str) -> list[int]:
+        """Those of the pool with that name."""
         return [pid for pid in self.access_point.processes() if processes.stat_of(pid).name == name]
 
     def stop_worker(self, over: threading.Event) -> bool:
         """A worker hangs for longer than its servers have patience."""
-        pid = self.one_of(self._workers())
+        pid = self.one_of(self.workers())
         if pid:
             os.kill(pid, signal.SIGSTOP)
             over.wait(2)
             os.kill(pid, signal.SIGCONT)
         return bool(pid)
 
-    def hold_dagman(self, over: threading.Event) -> bool:
-        return self._hold(self.cluster, over)
-
-    def hold_worker(self, over: threading.Event) -> bool:
-        return self._hold(self._job(), over)
-
-    def vacate_dagman(self, over: threading.Event) -> bool:
-        return self._obeyed("condor_vacate_job", self.cluster)
-
-    def vacate_worker(self, over: threading.Event) -> bool:
-        return self._obeyed("condor_vacate_job", self._job())
-
-    def remove_dagman(self, over: threading.Event) -> bool:
-        return self._obeyed("condor_rm", self.cluster)
-
-    def _hold(self, cluster: int, over: threading.Event) -> bool:
-        if not self._obeyed("condor_hold", cluster):
+    def hold(self, cluster: int, over: threading.Event) -> bool:
+        """Hold a job for a while; whether that was obeyed."""
+        if not self.obeyed("condor_hold", cluster):
             return False
         over.wait(self._disturber.uniform(0, 2))
         # While DAGMan leaves, and while the schedd is down, it can't be released.
-        until(lambda: self._obeyed("condor_release", cluster) or over.is_set(), pause=0.5)
+        until(lambda: self.obeyed("condor_release", cluster) or over.is_set(), pause=0.5)
         return True
 
-    def _obeyed(self, command: str, cluster: int) -> bool:
+    def obeyed(self, command: str, cluster: int) -> bool:
+        """Whether a command for a job was."""
         if not cluster:
             return False
         return self.access_point.run(command, str(cluster), check=False).returncode == 0
 
-    def _job(self) -> int:
+    def job(self) -> int:
         """The cluster of a DATA node that runs; 0 if none does."""
         what = f"DAGManJobId == {self.cluster} && JobUniverse == 12 && JobStatus == 2"
         with contextlib.suppress(AssertionError):  # the schedd is down
@@ -346,17 +319,17 @@ class Torture:
 
 # How often each is done, of all; and how.
 ACTS: dict[str, tuple[int, Callable[[Torture, threading.Event], bool]]] = {
-    "kill worker": (12, Torture.kill_worker),
-    "kill a process of a worker": (8, Torture.kill_below),
-    "kill DAGMan": (3, Torture.kill_dagman),
-    "kill starter": (2, Torture.kill_starter),
-    "kill schedd": (1, Torture.kill_schedd),
+    "kill worker": (12, lambda it, over: it.kill(it.workers())),
+    "kill a process of a worker": (8, lambda it, over: it.kill(it.workers(below=True))),
+    "kill DAGMan": (3, lambda it, over: it.kill(list(dagmans_in(it.work)))),
+    "kill starter": (2, lambda it, over: it.kill(it.daemons("condor_starter"))),
+    "kill schedd": (1, lambda it, over: it.kill(it.daemons("condor_schedd"))),
     "stop worker": (1, Torture.stop_worker),
-    "hold DAGMan": (1, Torture.hold_dagman),
-    "hold worker": (2, Torture.hold_worker),
-    "vacate DAGMan": (1, Torture.vacate_dagman),
-    "vacate worker": (2, Torture.vacate_worker),
-    "remove DAGMan": (1, Torture.remove_dagman),
+    "hold DAGMan": (1, lambda it, over: it.hold(it.cluster, over)),
+    "hold worker": (2, lambda it, over: it.hold(it.job(), over)),
+    "vacate DAGMan": (1, lambda it, over: it.obeyed("condor_vacate_job", it.cluster)),
+    "vacate worker": (2, lambda it, over: it.obeyed("condor_vacate_job", it.job())),
+    "remove DAGMan": (1, lambda it, over: it.obeyed("condor_rm", it.cluster)),
 }
 
 
