@@ -191,10 +191,10 @@ def test_a_halt_makes_no_bundles_and_submits_none() -> None:
     harness.happens(inputs.Resume())
     assert len(bundled(harness)) == 1
     other = begun()
-    other.tell(*other._answers(other.asked(LookAt)[0]))
+    other.tell(*other.answers(other.asked(LookAt)[0]))
     other.read_back()
     (prepare,) = other.asked(Prepare)
-    other.happens(inputs.Halt("somebody says so"), *other._answers(prepare))
+    other.happens(inputs.Halt("somebody says so"), *other.answers(prepare))
     assert not other.ever(do.SubmitJob)
     assert states(other, ALL, State.READY)
 
