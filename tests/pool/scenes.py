@@ -179,9 +179,10 @@ class Scene:
         match: re.Match[str] = found[-1]
         return match
 
-    def started(self, run: str) -> None:
-        """Wait until the job of `NODE RETRY` has started."""
-        self.until(lambda: dags.starts(self.work)[run], f"start of {run}")
+    def started(self, *runs: str) -> None:
+        """Wait until the jobs of these `NODE RETRY` have started."""
+        for run in runs:
+            self.until(lambda run=run: dags.starts(self.work)[run], f"start of {run}")
 
     def ran(self, run: str) -> None:
         """Wait until the job of `NODE RETRY` has ended."""

@@ -123,8 +123,7 @@ SCRIPT POST C script.sh 0 post C
 def a_nodes_log_that_is_deleted(s: Scene) -> None:
     """The run ends, and a new one goes on where it was."""
     s.submit(LOGGED)
-    s.started("B 0")
-    s.started("D 0")
+    s.started("B 0", "D 0")
     s.says("ULOG_EXECUTE", 3)
     (s.work / "t.dag.nodes.log").unlink()
     s.touch("go.D")

@@ -1,5 +1,5 @@
-"""Nodes with a CACHE command on the real pool: what runs again, and what does not; kills, rescue
-files, and what people do to files."""
+"""Nodes with a CACHE command on the real pool: what runs again, and what does not; rescue
+files, and what a dry run says."""
 
 from __future__ import annotations
 
@@ -89,29 +89,6 @@ def what_has_changed_runs_again_and_what_depends_on_it(s: Scene) -> None:
     s.says("CACHE: node A is to run: its executable has changed")
     (s.work / "t.dag.cache").unlink()
     assert again(s) == ALL
-    assert again(s) == []
-
-
-@STAGE.scene
-def kills_lose_nothing(s: Scene) -> None:
-    s.touch("hold.A2", "hold.sum")
-    begin(s, ANALYSIS)
-    s.until(lambda: "A2" in s.text("ran"), "A2 runs")
-    s.kill()
-    (s.work / "hold.A2").unlink()
-    s.until(lambda: "sum" in s.text("ran"), "sum runs")
-    s.kill()
-    (s.work / "hold.sum").unlink()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ALL
-    s.touch("hold.report")
-    (s.work / "report.in").write_text("other\n")
-    s.submit_again("-f")
-    s.until(lambda: "report" in s.text("ran"), "report runs")
-    s.kill()
-    (s.work / "hold.report").unlink()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["report"]
     assert again(s) == []
 
 

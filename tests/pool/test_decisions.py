@@ -1,5 +1,5 @@
-"""Conditions on the real pool: branches by exit codes, files and attributes of jobs; kills, rescue
-files, and what people ask."""
+"""Conditions on the real pool: branches by attributes of jobs, files of sweeps, rescue files, and
+the examples."""
 
 from __future__ import annotations
 
@@ -45,23 +45,6 @@ def ran(s: Scene) -> list[str]:
 
 
 @STAGE.scene
-def a_parent_chooses_the_branch(s: Scene) -> None:
-    begin(
-        s,
-        "PARENT A CHILD small large repair\nPARENT small large CHILD end\n"
-        "PARENT large CHILD more\nPUBLISH A FILE A.ad\n"
-        "RUN_IF small Parents.A.size < 100\nRUN_IF large Parents.A.size >= 100\n"
-        'RUN_IF repair Parents.A.Outcome == "FAILED"\nNODE_STATUS_FILE t.status 1\n',
-    )
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "end", "small"]
-    s.says(
-        "Node large is skipped, since RUN_IF Parents.A.size >= 100 is false: Parents.A.size is 5"
-    )
-    s.says("Node more is skipped: all its parents were skipped")
-
-
-@STAGE.scene
 def attributes_of_a_job_decide(s: Scene) -> None:
     begin(
         s,
@@ -93,26 +76,6 @@ def a_rescue_dag_knows_what_was_decided(s: Scene) -> None:
     s.submit_again()
     assert s.ends() == 0, s.out()[-4000:]
     assert ran(s) == ["A", "B", "B", "E", "Y", "Z"]
-
-
-@STAGE.scene
-def kills_change_nothing(s: Scene) -> None:
-    s.touch("hold.A", "hold.X")
-    begin(
-        s,
-        "PARENT A CHILD X Y\nPARENT X Y CHILD Z\nPUBLISH A FILE A.ad\n"
-        "RUN_IF X Parents.A.size == 5\nRUN_IF Y Parents.A.size == 6\n"
-        'RUN_IF Z Parents.X.ExitCode == 0 && Parents.Y.Outcome == "SKIPPED"\n',
-    )
-    s.until(lambda: (s.work / "ran").exists(), "A runs")
-    s.kill()
-    (s.work / "hold.A").unlink()
-    s.until(lambda: "X" in ran(s), "X runs")
-    (s.work / "A.ad").write_text("size = 6\n")  # too late: what it had counts
-    s.kill()
-    (s.work / "hold.X").unlink()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "X", "Z"]
 
 
 @STAGE.scene

@@ -24,8 +24,7 @@ HALTED = 6  # DAG_Status
 @STAGE.scene
 def a_halt_file_stops_what_is_new_and_nothing_else(s: Scene) -> None:
     s.submit(dags.CHAIN)
-    s.started("A 0")
-    s.started("C 0")
+    s.started("A 0", "C 0")
     s.touch("t.dag.halt")
     s.says("Halting DAGMan progess")
     s.touch("go.A")
@@ -50,8 +49,7 @@ def a_halt_file_that_comes_and_goes_a_hundred_times(s: Scene) -> None:
     lines = [f'JOB {name} job.sub\nVARS {name} seconds="0.1"\n' for name in names]
     lines += [f"PARENT {a} CHILD {b}\n" for a, b in zip(names, names[3:])]
     s.submit("".join(lines) + "JOB K told.sub\n")  # K runs all the time, or the DAG might drain
-    s.started("N0 0")
-    s.started("K 0")
+    s.started("N0 0", "K 0")
     for number in range(100):
         s.until(lambda: halts(s) == resumptions(s), "a DAG that is not halted")
         before = halts(s)
@@ -91,8 +89,7 @@ def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
 @STAGE.scene
 def a_halted_dag_that_has_drained_ends_and_goes_on_when_submitted_again(s: Scene) -> None:
     s.submit(dags.CHAIN)
-    s.started("A 0")
-    s.started("C 0")
+    s.started("A 0", "C 0")
     s.touch("t.dag.halt", "go.A", "go.C")
     assert s.ends() == 1
     assert sorted(s.rescue()) == ["A", "C"]

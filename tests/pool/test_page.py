@@ -77,8 +77,7 @@ def agree(page: Any) -> None:
 def buttons_of_nodes(s: Scene) -> None:
     s.submit(DAG)
     s.says("Node F job proc .* failed with status 3")
-    for node in ("A", "K", "M"):
-        s.started(f"{node} 0")
+    s.started(*(f"{node} 0" for node in ("A", "K", "M")))
     with opened(s) as page:
         press(page, "F", "Run again", asks=True)
         s.ran("G 0")

@@ -62,8 +62,7 @@ def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
         "CATEGORY Runs one\nCATEGORY Waits one\nMAXJOBS one 1\n"
         "PRIORITY Waits -1\nFINAL F job.sub\n"
     )
-    s.started("Held 0")
-    s.started("Runs 0")
+    s.started("Held 0", "Runs 0")
     s.run("condor_hold", str(s.job("Held")))
     for name in ("Pre", "Post", "Held"):
         s.wrote(name)

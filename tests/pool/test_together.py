@@ -57,8 +57,7 @@ def clusters(s: Scene) -> int:
 
 def all_started(s: Scene, names: str) -> None:
     """Wait until the job of each of these nodes has started."""
-    for name in names:
-        s.started(f"{name} 0")
+    s.started(*(f"{name} 0" for name in names))
 
 
 @STAGE.scene
