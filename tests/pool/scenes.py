@@ -24,7 +24,7 @@ import pytest
 from tests.pool import dags, waiting
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in, send
-from tests.pool.stock import Stock
+from tests.pool.stock import Stock, plain
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 AT_ONCE = 24
@@ -332,6 +332,24 @@ class Stage:
         """Decorator: one more scene for both programs."""
         self.pairs[play.__name__] = play
         return play
+
+    def tests(self) -> Callable[..., None]:
+        """A test for each scene: how it went."""
+
+        @pytest.mark.parametrize("name", self.scenes)
+        def check(played: Played, name: str) -> None:
+            played.check(name)
+
+        return check
+
+    def beside_stock(self) -> Callable[..., None]:
+        """A test for each of `pairs`: that both programs leave the same."""
+
+        @pytest.mark.parametrize("name", self.pairs)
+        def check(played: Played, stock: Stock, name: str) -> None:
+            assert plain(played.check(name)) == played.stock(name, stock)
+
+        return check
 
     def parts(self, names: set[str], *, recording: bool) -> list[tuple[Stage, str, str]]:
         """The scenes with these names, once for each program that plays them."""

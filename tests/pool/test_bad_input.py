@@ -25,8 +25,6 @@ from tests.pool.scenes import Scene
 from tests.pool.stock import Stock
 from tests.waiting import LIMIT_S
 
-pytestmark = pytest.mark.pool
-
 ONE = "JOB A job.sub\n"
 NOWHERE = {
     "_CONDOR_SCHEDD_ADDRESS_FILE": "/nonexistent",

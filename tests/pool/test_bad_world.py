@@ -9,13 +9,9 @@ import os
 import re
 import signal
 
-import pytest
-
 from tests.pool import dags
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 
@@ -163,6 +159,4 @@ def a_rescue_file_that_cannot_be_written(s: Scene) -> None:
     assert dags.starts(s.work) == {"A 0": 1, "B 0": 1}
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_running_dags_survive_faults_of_the_machine(played: Played, name: str) -> None:
-    played.check(name)
+test_running_dags_survive_faults_of_the_machine = STAGE.tests()

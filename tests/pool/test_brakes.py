@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.test_steering import steer
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 HALTED = 6  # DAG_Status
@@ -84,6 +80,4 @@ def jobs_in_the_queue_are_held_and_released(s: Scene) -> None:
     assert sorted(s.text("well").split()) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_brakes(played: Played, name: str) -> None:
-    played.check(name)
+test_brakes = STAGE.tests()

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import signal
 
-import pytest
-
 from condor_pydagman.pool import processes
 from tests.pool import dags
 from tests.pool.bundle_scenes import SHARED, TRANSFERRED, Bundled, in_both
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 
@@ -201,6 +197,4 @@ def dagman_is_killed(b: Chained) -> None:
     b.made(D="A B C D")
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scenes(played: Played, name: str) -> None:
-    played.check(name)
+test_scenes = STAGE.tests()

@@ -12,15 +12,11 @@ import re
 import signal
 import time
 
-import pytest
-
 from condor_pydagman.pool import processes
 from tests.pool import dags
 from tests.pool.bundle_scenes import ONCE, TRANSFERRED, WAITS, Bundled, in_both
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 
@@ -317,6 +313,4 @@ def the_results_are_cut(b: Bundled) -> None:
     b.well(D=2)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scenes(played: Played, name: str) -> None:
-    played.check(name)
+test_scenes = STAGE.tests()

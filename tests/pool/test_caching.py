@@ -5,11 +5,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 STEP = """\
@@ -140,6 +136,4 @@ def the_example_runs(s: Scene) -> None:
     assert again(s) == ["clean_b", "measure_b", "summary"]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_caching(played: Played, name: str) -> None:
-    played.check(name)
+test_caching = STAGE.tests()

@@ -17,9 +17,7 @@ import pytest
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.bindings import need_htcondor_cli
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 MEANWHILE = {
     "DAG_Status": 2,
@@ -289,9 +287,7 @@ def the_lines_that_monitors_parse(s: Scene) -> None:
     well_logged(s)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_what_a_dag_does(played: Played, name: str) -> None:
-    played.check(name)
+test_what_a_dag_does = STAGE.tests()
 
 
 # Ways to submit other than our condor_submit_dag, and what people do to a DAG in the queue.

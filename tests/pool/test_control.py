@@ -13,14 +13,9 @@ import socket
 import sys
 from typing import Any
 
-import pytest
-
 from tests.pool.bindings import need_htcondor_cli
-from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.stock import Stock, plain
+from tests.pool.scenes import Scene, Stage
 from tests.waiting import LIMIT_S
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 HALTED = 6  # DAG_Status
@@ -376,11 +371,7 @@ def answers_and_words(s: Scene) -> tuple[list[dict[str, Any]], list[str]]:
     return answers, words
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_control(played: Played, name: str) -> None:
-    played.check(name)
+test_control = STAGE.tests()
 
 
-@pytest.mark.parametrize("name", STAGE.pairs)
-def test_as_stock(played: Played, stock: Stock, name: str) -> None:
-    assert plain(played.check(name)) == played.stock(name, stock)
+test_as_stock = STAGE.beside_stock()

@@ -12,10 +12,8 @@ from tests import recordings
 from tests.core import parts
 from tests.pool import dags, test_compare
 from tests.pool.access_point import STOCK, AccessPoint, new_directory
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Scene, Stage
 from tests.pool.stock import Stock, plain
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 DAG = f"""\
@@ -81,9 +79,7 @@ def note(record: str) -> str:
     return f'[ DAGManNote = "{record}"; Node = "B"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_core(played: Played, name: str) -> None:
-    played.check(name)
+test_core = STAGE.tests()
 
 
 @pytest.fixture(scope="module")

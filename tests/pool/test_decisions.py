@@ -3,11 +3,7 @@ the examples."""
 
 from __future__ import annotations
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 # The job exits with $(code), and writes $(text) into its file first.
@@ -107,6 +103,4 @@ def the_examples_run(s: Scene) -> None:
     }
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_decisions(played: Played, name: str) -> None:
-    played.check(name)
+test_decisions = STAGE.tests()

@@ -6,12 +6,8 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
-
-pytestmark = pytest.mark.pool
 
 DIAMOND = """\
 JOB A job.sub

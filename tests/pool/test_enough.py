@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.test_decisions import begin, ran
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 TRIES = [f"try{number}" for number in range(6)]
@@ -82,6 +78,4 @@ def kills_change_nothing(s: Scene) -> None:
     assert s.text("t.dag.nodes.log").count("ENOUGH PARENTS best 2: 2 of 6 nodes are done") == 1
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_enough(played: Played, name: str) -> None:
-    played.check(name)
+test_enough = STAGE.tests()

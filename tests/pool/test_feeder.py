@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from condor_pydagman.pool import processes
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Scene, Stage
 from tests.pool.test_steering import steer
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 # Hands out two lines of the list `work` at a time; which, the number of the feeding says.
@@ -148,6 +144,4 @@ def the_program_is_killed_with_the_dag(s: Scene) -> None:
     s.until(lambda: not processes.stat_of(int(pid)).alive, "the end of the program", after_end=True)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_feeder(played: Played, name: str) -> None:
-    played.check(name)
+test_feeder = STAGE.tests()

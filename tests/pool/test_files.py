@@ -10,14 +10,10 @@ import re
 from typing import Any
 
 import classad2
-import pytest
 
 from tests.pool import dags, file_records
 from tests.pool.access_point import new_directory
-from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.stock import Stock, plain
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
 STAGE = Stage()
@@ -233,11 +229,7 @@ def logs_that_are_links(s: Scene) -> None:
         assert (s.work / "far" / name).stat().st_size, name
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scene(played: Played, name: str) -> None:
-    played.check(name)
+test_scene = STAGE.tests()
 
 
-@pytest.mark.parametrize("name", STAGE.pairs)
-def test_both_leave_the_same(played: Played, stock: Stock, name: str) -> None:
-    assert plain(played.check(name)) == played.stock(name, stock)
+test_both_leave_the_same = STAGE.beside_stock()

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Scene, Stage
 from tests.pool.test_steering import steer
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 # As Epigenomics: a split whose number of parts only it knows, a chain for each part, a merge.
@@ -131,6 +127,4 @@ def add(s: Scene, text: str, code: int = 0) -> str:
     return steer(s, "add", "lines.dag", code=code)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_growth(played: Played, name: str) -> None:
-    played.check(name)
+test_growth = STAGE.tests()

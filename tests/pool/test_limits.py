@@ -10,13 +10,9 @@ from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
-import pytest
-
 from tests.pool import waiting
 from tests.pool.dagmans import dagmans_in, send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 JOB = """\
@@ -210,6 +206,4 @@ def places_locked(places: Path) -> Iterator[None]:
         os.close(fd)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_limits(played: Played, name: str) -> None:
-    played.check(name)
+test_limits = STAGE.tests()

@@ -6,13 +6,9 @@ from __future__ import annotations
 
 import signal
 
-import pytest
-
 from tests.pool import dags
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 HALTED = 6  # DAG_Status
@@ -159,6 +155,4 @@ def edits_that_make_no_sense_change_nothing(s: Scene) -> None:
     assert s.ends() == 0
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_live(played: Played, name: str) -> None:
-    played.check(name)
+test_live = STAGE.tests()

@@ -10,12 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.waiting import LIMIT_S
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 TELL = '#!/bin/sh\ncat >> "$1"\n'
@@ -110,6 +106,4 @@ def a_url_that_hangs_delays_nothing(s: Scene) -> None:
             assert s.ends() == 0  # nothing has been answered
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_notify(played: Played, name: str) -> None:
-    played.check(name)
+test_notify = STAGE.tests()

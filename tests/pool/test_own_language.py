@@ -7,12 +7,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-import pytest
-
 from tests.pool import dags
-from tests.pool.scenes import STATUS, Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import STATUS, Scene, Stage
 
 STAGE = Stage()
 
@@ -211,6 +207,4 @@ def a_job_that_vanishes_without_any_event(s: Scene) -> None:
     assert 9 not in [event["EventTypeNumber"] for event in s.events()]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_own_language(played: Played, name: str) -> None:
-    played.check(name)
+test_own_language = STAGE.tests()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Scene, Stage
 from tests.pool.test_sites import dag_text, lines, pair, with_jobs
 from tests.web import browsers
 
@@ -167,6 +167,4 @@ def a_group_and_its_sites(s: Scene) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_page(played: Played, name: str) -> None:
-    played.check(name)
+test_page = STAGE.tests()

@@ -6,13 +6,10 @@ import re
 import signal
 
 import htcondor2
-import pytest
 
 from tests.pool import dags
 from tests.pool.dagmans import dagmans_in, send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 
@@ -190,6 +187,4 @@ def jobs_that_failed_do_not_count_as_removed(s: Scene) -> None:
         assert (ad["JobStatus"], ad["ExitCode"]) == (4, 3)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_removal_and_hold(played: Played, name: str) -> None:
-    played.check(name)
+test_removal_and_hold = STAGE.tests()

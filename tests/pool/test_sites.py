@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-import pytest
-
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.sites import Sites, dag_text, lines
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 # The job writes where it runs; it fails at the sites in $(bad), and waits for the file in $(wait).
@@ -216,6 +212,4 @@ def the_environment_of_dagman_names_the_site(s: Scene) -> None:
     assert lines(s.work, "at.txt") == ["A north /data", "B north /data"]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_sites(played: Played, name: str) -> None:
-    played.check(name)
+test_sites = STAGE.tests()

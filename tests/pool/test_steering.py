@@ -7,12 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import FIRST, Scene, Stage
 
 STAGE = Stage()
 # A told to go on by `go.A`, F fails when it first runs; K keeps the DAG alive until `go.K`.
@@ -227,6 +223,4 @@ def a_wrong_request(s: Scene) -> None:
     assert "no DAGMan of yours runs" in steer(s, "cancel", "A", code=1)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_steering(played: Played, name: str) -> None:
-    played.check(name)
+test_steering = STAGE.tests()

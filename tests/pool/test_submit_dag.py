@@ -21,7 +21,6 @@ from tests.pool.bindings import alike
 from tests.pool.scenes import Scene
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
 ROOT = str(Path(__file__).resolve().parents[2])
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.pool import dags
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 # B is there to end, and C to be running when something happens.
@@ -153,6 +149,4 @@ def a_job_that_the_schedd_has_lost_counts_as_failed(s: Scene) -> None:
     assert s.out().count("ERROR: DAGMan lost track of node A (ClusterId=999999).") == 1
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_survival(played: Played, name: str) -> None:
-    played.check(name)
+test_survival = STAGE.tests()

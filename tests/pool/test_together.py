@@ -13,11 +13,9 @@ from condor_pydagman.vocabulary import SHARED_CLUSTER
 from tests.corpora import submit_files
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.test_submit_corpus import RECORDED
 from tools.record_submit_corpus import CHANGING, lay_out
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 
@@ -130,9 +128,7 @@ def one_of_them_is_removed_by_hand(s: Scene) -> None:
     assert sorted(s.rescue()) == ["A", "B", "D"]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scenes(played: Played, name: str) -> None:
-    played.check(name)
+test_scenes = STAGE.tests()
 
 
 def job_ads(access_point: AccessPoint, work: Path, nodes: int) -> dict[str, dict[str, Any]]:

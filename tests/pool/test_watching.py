@@ -32,8 +32,6 @@ from tests.pool.scenes import FIRST, STATUS, Played, Scene, Stage
 from tests.pool.stock import Stock, plain
 from tests.waiting import LIMIT_S
 
-pytestmark = pytest.mark.pool
-
 STAGE = Stage()
 HTCONDOR = (sys.executable, "-c", "from htcondor_cli.cli import main; main()")
 # Until somebody does something: held, to be removed, a sub-DAG, and one that waits for all of them.
@@ -395,9 +393,7 @@ def files_that_are_deleted_meanwhile(s: Scene) -> None:
     assert end["exit_code"] == 2
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_watching(played: Played, name: str) -> None:
-    played.check(name)
+test_watching = STAGE.tests()
 
 
 @pytest.mark.parametrize("name", STAGE.pairs)
