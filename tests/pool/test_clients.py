@@ -1,5 +1,5 @@
-"""What other programs see of a DAG under our DAGMan: condor_q, `htcondor dag`, the bindings,
-condor_hold and condor_rm, readers of the nodes log, and monitors that parse `.dagman.out`.
+"""What other programs see of a DAG under our DAGMan: readers of its job ad and of the nodes log, the
+bindings, condor_rm, and monitors that parse `.dagman.out`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.bindings import need_htcondor_cli
 from tests.pool.scenes import Scene, Stage
 
 MEANWHILE = {
@@ -35,19 +34,6 @@ MEANWHILE = {
     "DAG_JobsSubmitted": 4,
     "DAG_JobsHeld": 0,
     "DAG_JobsCompleted": 3,
-}
-AT_THE_END = {
-    **MEANWHILE,
-    "DAG_NodesDone": 6,
-    "DAG_NodesPrerun": 0,
-    "DAG_NodesQueued": 0,
-    "DAG_NodesPostrun": 0,
-    "DAG_NodesReady": 0,
-    "DAG_NodesUnready": 0,
-    "DAG_JobsSubmitted": 7,
-    "DAG_JobsIdle": 0,
-    "DAG_JobsRunning": 0,
-    "DAG_JobsCompleted": 7,
 }
 LIMITS = {
     "DAGMan_MaxIdle": 11,
@@ -82,56 +68,6 @@ def test_the_job_ad_is_correct_while_the_dag_runs(standing: Scene) -> None:
     assert ad["JobBatchId"] == f"{standing.cluster}.0"
     assert ad["JobBatchName"] == f"t.dag+{standing.cluster}"
     assert ad["OtherJobRemoveRequirements"] == f"DAGManJobId =?= {standing.cluster}"
-
-
-def test_condor_q_shows_the_nodes_below_their_dag(standing: Scene) -> None:
-    shown = standing.run("condor_q", "-dag", "-nobatch", str(standing.cluster))
-    assert re.search(rf"^ *{standing.cluster}\.0 .*condor_dagman", shown, re.M)
-    assert re.findall(r"\|-(\S+)", shown) == ["B"]
-
-
-@pytest.mark.parametrize("options", [[], ["-batch"]], ids=["default", "batch"])
-def test_condor_q_counts_the_batch(standing: Scene, options: list[str]) -> None:
-    shown = standing.run("condor_q", *options)
-    row = rf"^\S+ +t\.dag\+{standing.cluster} +\S+ +\S+ +(\d+) +1 +_ +(\d+) "
-    assert re.findall(row, shown, re.M) == [("1", "8")]
-
-
-def test_htcondor_dag_status(standing: Scene) -> None:
-    need_htcondor_cli()
-    code = "import sys; from htcondor_cli.cli import main; sys.exit(main())"
-    done = standing.answer(_python(), "-c", code, "dag", "status", str(standing.cluster))
-    shown = done.stdout + done.stderr
-    assert f"DAG {standing.cluster} [t.dag] has been running" in shown
-    assert "Warning" not in shown
-    for line in (
-        r"DAG has submitted 4 job\(s\)",
-        r"3 have completed\.",
-        r"DAG contains 8 node\(s\) total",
-        r"1 has completed\.",
-        r"3 are running: 1 pre-script, 1 job, 1 post-script\.",
-        r"1 is ready to start\.",
-        r"1 is waiting on other nodes to finish\.",
-        r"1 will never run\.",
-        r"1 has failed\.",
-    ):
-        assert re.search(line, shown), (line, shown)
-
-
-def _python() -> str:
-    """The Python of this test run, which has the bindings."""
-    return sys.executable
-
-
-def test_the_history_tells_how_it_ended(access_point: AccessPoint, work: Path) -> None:
-    scene = Scene(access_point, work)
-    scene.touch("go")
-    scene.submit(dags.STATES, *WORDS)
-    assert scene.ends() == 1
-    ad = access_point.history(scene.cluster)
-    assert {name: ad.get(name) for name in AT_THE_END} == AT_THE_END
-    assert {name: ad.get(name) for name in LIMITS} == LIMITS
-    assert ad["ExitCode"] == 1
 
 
 # What limits let through, and what the files of a DAG say.
@@ -309,7 +245,7 @@ def test_submit_from_dag_runs_our_dagman(
     access_point: AccessPoint, work: Path, options: dict[str, Any]
 ) -> None:
     dag = dags.write(work, "JOB A job.sub\nJOB B job.sub\n")
-    done = access_point.run(_python(), "-c", FROM_DAG, repr(options), cwd=work)
+    done = access_point.run(sys.executable, "-c", FROM_DAG, repr(options), cwd=work)
     assert access_point.wait(dag).code == 0
     ad = access_point.history(int(done.stdout))
     assert ad["Cmd"] == access_point.our_dagman
@@ -326,19 +262,6 @@ def test_stock_condor_submit_dag_runs_our_dagman(access_point: AccessPoint, work
     assert access_point.wait(dag).code == 0
     ad = access_point.history(cluster)
     assert (ad["DAG_NodesDone"], ad["DAGMan_MaxPreScripts"]) == (1, 4)
-
-
-def test_a_held_node_job_is_counted_and_goes_on(access_point: AccessPoint, work: Path) -> None:
-    s = Scene(access_point, work)
-    s.submit("JOB A told.sub\n", started="A 0")
-    mine = f"DAGManJobId == {s.cluster}"
-    s.run("condor_hold", "-constraint", mine)
-    s.has(DAG_JobsHeld=1, DAG_JobsIdle=0)
-    s.run("condor_release", "-constraint", mine)
-    s.touch("go.A")
-    assert s.ends() == 0
-    assert access_point.history(s.cluster)["DAG_JobsHeld"] == 0
-    assert dags.runs(work)["A 0"] >= 1
 
 
 def test_condor_rm_by_constraint(access_point: AccessPoint, work: Path) -> None:
