@@ -1,5 +1,5 @@
-"""What other programs see of a DAG under our DAGMan: readers of its job ad and of the nodes log, the
-bindings, condor_rm, and monitors that parse `.dagman.out`.
+"""What other programs see of a DAG under our DAGMan: readers of its job ad and of the nodes log,
+the bindings, condor_rm, and monitors that parse `.dagman.out`.
 """
 
 from __future__ import annotations
