@@ -214,6 +214,18 @@ def files_that_can_be_written_later(s: Scene) -> None:
 
 
 @STAGE.scene
+def a_status_file_tells_of_scripts_at_once(s: Scene) -> None:
+    """Stock writes it only when the nodes log has something new."""
+    s.submit(
+        "NODE_STATUS_FILE t.status 1\nJOB A job.sub\n"
+        "SCRIPT PRE A wait.sh A\nJOB B job.sub\nPARENT A CHILD B\n"
+    )
+    s.until(lambda: '"STATUS_PRERUN"' in s.text("t.status"), "the PRE script in it")
+    s.touch("go.A")
+    assert s.ends() == 0
+
+
+@STAGE.scene
 def logs_that_are_links(s: Scene) -> None:
     """To files that exist, as with stock."""
     s.write("JOBSTATE_LOG t.jobstate\nJOB A job.sub\n")
