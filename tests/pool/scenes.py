@@ -233,6 +233,12 @@ class Scene:
         """kill -9 of DAGMan; the schedd starts another."""
         self.signal(signal.SIGKILL)
 
+    def restart(self) -> None:
+        """The same; waits until the other one runs and knows what has been."""
+        before = self.out().count("done with RECOVERY mode")
+        self.kill()
+        self.says("done with RECOVERY mode", before + 1)
+
     def signal(self, number: int) -> int:
         """Send a signal to DAGMan, once it runs; returns its process id."""
         pid: int = self.until(self.pid, "DAGMan to run")

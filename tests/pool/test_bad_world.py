@@ -92,8 +92,7 @@ def a_script_that_never_ends_while_its_dag_is_held(s: Scene) -> None:
 def a_script_that_never_ends_when_dagman_is_killed(s: Scene) -> None:
     s.submit("JOB A job.sub\n" + STUBBORN)
     first = s.until(lambda: stubborn(s), "the script")
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.until(lambda: set(stubborn(s)) - set(first), "the script again")
     assert len(stubborn(s)) == 1
     s.touch("go")

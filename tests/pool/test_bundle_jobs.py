@@ -273,8 +273,7 @@ def a_person_removes_the_dag(b: Bundled) -> None:
 def a_person_changes_the_jobs_name(b: Bundled) -> None:
     b.b_waits()
     b.scene.run("condor_qedit", str(b.job), "DAGNodeName", '"other"')
-    b.scene.kill()
-    b.scene.says("done with RECOVERY mode")
+    b.scene.restart()
     time.sleep(30)  # several questions for the queue, and CONFIRM_LOST_S
     b.scene.touch("go.B")
     b.well_once()
@@ -286,8 +285,7 @@ def a_person_changes_the_jobs_name(b: Bundled) -> None:
 @both
 def dagman_is_killed_while_it_runs(b: Bundled) -> None:
     b.b_waits()
-    b.scene.kill()
-    b.scene.says("done with RECOVERY mode")
+    b.scene.restart()
     b.scene.kill()
     b.scene.touch("go.B")
     b.well_once()

@@ -134,8 +134,7 @@ def throttle(s: Scene) -> None:
     s.says("Maximum Submitted Nodes-------: 4")
     s.started("N3 0")
     s.has(DAGMan_MaxJobs=4, DAGMan_MaxPostScripts=2)  # each attribute is an edit of its own
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     # Until the new address is in the job ad, clients ask where the killed DAGMan has listened.
     (after,) = s.until(lambda: [a for a in ask(s, {"DagCommand": 3}) if "Result" in a], "an answer")
     assert {name: after[name] for name in above} == above

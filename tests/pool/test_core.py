@@ -45,8 +45,7 @@ def a_crash_a_hold_and_a_rescue_file(s: Scene) -> None:
     s.cluster = int(s.run(submit, "-dagman", dagman, "t.dag").split("cluster ")[1].split(".")[0])
     s.started("B 0")
     s.applied("EXECUTE", "B")
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     is_held_for_a_record(s)
     s.touch("go.B")
     assert s.ends() == 0  # F's

@@ -128,8 +128,7 @@ def max_jobs_goes_down(s: Scene) -> None:
         s.applied("JOB_TERMINATED", node)
     s.settled()
     assert sum(s.submissions().values()) == 4
-    s.kill()  # the ad tells its successor
-    s.says("done with RECOVERY mode")
+    s.restart()  # the ad tells its successor
     assert s.out().count("Maximum Submitted Nodes-------: 2") == 2
     s.touch("go.N2")
     s.started("N4 0")

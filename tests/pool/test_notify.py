@@ -82,8 +82,7 @@ def a_dagman_that_is_killed(s: Scene) -> None:
     program(s)
     s.submit("JOB A told.sub\nNOTIFY job.*,dag.* PROGRAM ./tell.sh told\n", started="A 0")
     s.until(lambda: "job.execute" in names(told(s)), "job.execute")
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.touch("go.A")
     assert s.ends() == 0
     s.until(lambda: "dag.end" in names(told(s)), "dag.end", after_end=True)

@@ -35,8 +35,7 @@ def a_retry_comes_when_it_was_planned_though_dagman_is_killed(s: Scene) -> None:
     s.says("Node B waits")
     s.until(lambda: seconds_left(s) > 1000, "what is left of A's delay")
     assert seconds_left(s) <= planned(s)[0] + 1  # one of them is rounded up
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.says("Node A waits", 2)
     s.ran("B 1")
     assert len(set(planned(s))) == 1

@@ -45,8 +45,7 @@ def jobs_of_a_stranger_are_not_adopted(s: Scene) -> None:
         pause=0.5,
     )
     try:
-        s.kill()  # what the log does not show is looked for by its successor
-        s.says("done with RECOVERY mode")
+        s.restart()  # what the log does not show is looked for by its successor
         ours = we.forge(s.cluster, "A", "hold = true")
         s.says(f"removing cluster {ours}: .* a second cluster of DAG node A")  # by a later look
         assert "found its job" not in s.out()

@@ -125,8 +125,7 @@ def a_dag_that_its_job_runs_again_is_not_taken_for_done_before(s: Scene) -> None
     s.ran("C 0")
     s.until(lambda: dags.runs(s.work).get("A 0") == 2, "the second run")
     s.says(r"Node A job proc .* completed successfully", 2)
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.touch("go.C")
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 0": 2, "C 0": 2}
