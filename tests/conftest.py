@@ -6,11 +6,14 @@ the scenes of `tests/gate.py`.  `--all`, and paths of tests, run all that is the
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import inspect
 import os
 import shlex
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from hypothesis import settings
 
 from tests import gate, run_directories
 from tests.installation import CHECKOUT, Installation
+from tests.waiting import LIMIT_S
 
 MAX_PROCESSES = 8  # more find no work while the longest unit runs
 RUN = pytest.StashKey[Path]()
@@ -216,6 +220,19 @@ def _sendable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(_sendable, value))
     return value
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that is a coroutine runs to its end, but not for ever."""
+    test = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(test):
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(test).parameters}
+    # In a thread of its own: the browser of other tests may have a loop in this one.
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(asyncio.run, asyncio.wait_for(test(**given), LIMIT_S)).result()
+    return True
 
 
 @pytest.fixture

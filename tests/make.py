@@ -235,6 +235,26 @@ class EngineHarness:
         self.last = self.all[since:]
         return self.last
 
+    def answers(self, request: Any) -> list[Any]:
+        """What helpers reply to a request at once, in the harness of a feature."""
+        return []
+
+    def settle(self) -> list[do.Action]:
+        """Have all answered that `answers` knows of, and let the log come back, until nothing is
+        left to do; returns all actions since."""
+        since = len(self.all) - len(self.last)
+        todo = self.last
+        while todo:
+            told = [one for action in todo for one in self.answers(requested(action))]
+            todo = self.tell(*told, *self.echo(todo))
+        self.last = self.all[since:]
+        self.replayed()
+        return self.last
+
+    def replayed(self) -> object:
+        """Another engine that has read the log so far has come to the same."""
+        return self.same_replay()
+
     def happens(self, *what: Any) -> list[do.Action]:
         """As `tell`, and what the engine appends to the log comes back."""
         self.tell(*what)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.clients.client import Client
 from tests.pool.access_point import AccessPoint
-from tests.pool.conftest import access_point, place, work  # noqa: F401
+from tests.pool.conftest import access_point, place, pytest_itemcollected, work  # noqa: F401
 
 HERE = Path(__file__).resolve().parent
 

@@ -17,8 +17,6 @@ import pytest
 from tests.clients.client import FLAVOURS, Client, directory, masked
 from tests.pool.access_point import OURS, STOCK
 
-pytestmark = pytest.mark.pool
-
 # The job `make_3` goes on until the file `go` is there, or fails if there is none.
 WAITS, FAILS, REFUSED, SUCCEEDS = "waits", "fails", "refused", "succeeds"
 # Runs of their own for tests that change what others look at, and as what they begin.

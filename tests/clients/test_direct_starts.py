@@ -17,8 +17,6 @@ from tests.clients.client import FLAVOURS, Client, directory
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK
 
-pytestmark = pytest.mark.pool
-
 DAG = """\
 JOB A job.sub
 JOB B job.sub

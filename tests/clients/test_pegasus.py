@@ -20,8 +20,6 @@ from tests.clients.pegasus_plan import plan
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK
 
-pytestmark = pytest.mark.pool
-
 SUCCEEDS = """\
 JOB A job.sub
 JOB B job.sub

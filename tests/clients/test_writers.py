@@ -16,8 +16,6 @@ import pytest
 from tests.clients.client import FLAVOURS, Client, directory, masked
 from tests.pool.access_point import OURS, STOCK
 
-pytestmark = pytest.mark.pool
-
 LIBRARIES = ["ezdag", "pycondor", "bindings", "glue", "nipype"]
 THREE = ["second.0", "second.1", "second.2"]
 # What each DAG's jobs and scripts write down; `first` of some is tried twice.

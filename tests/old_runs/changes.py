@@ -181,6 +181,6 @@ def updated(expected: dict[str, Any], kept: Path) -> dict[str, Any]:
             assert number or not change.name, f"{change} is not in {name}"
     wanted = dict(json.loads(text))
     newer = kept / ANSWERS
-    if newer.exists():  # see `record_answers`
+    if newer.exists():
         wanted["answers"] = json.loads(newer.read_text())
     return wanted

@@ -698,40 +698,34 @@ def test_a_proxy_of_an_unknown_kind_is_refused(
         move("http://data.example/a", tmp_path / "b")
 
 
-@pytest.mark.parametrize(
-    ("word", "is_meant"),
-    [
-        ("*", True),
-        ("192.0.2.0/24", True),
-        ("192.0.3.0/24", False),
-        ("192.0.2.7", True),
-        ("192.0.2.7:8080", True),
-        ("192.0.2.7:81", False),
-        ("x.example, 192.0.2.7", True),
-        ("x.example 192.0.2.7", True),
-        ("x.example,*", False),
-        (" * ", True),
-        ("2.7", False),
-        ("", False),
-    ],
-)
-def test_servers_without_a_proxy(word: str, is_meant: bool) -> None:
-    assert proxies.is_bypassed("192.0.2.7", 8080, word) is is_meant
+ADDRESS, NAME = ("192.0.2.7", 8080), ("data.example.org", 443)
 
 
 @pytest.mark.parametrize(
-    ("word", "is_meant"),
+    ("server", "word", "is_meant"),
     [
-        ("example.org", True),
-        (".Example.org", True),
-        ("data.example.org:443", True),
-        ("example.org:80", False),
-        ("ample.org", False),
-        ("192.0.2.0/24", False),
+        (ADDRESS, "*", True),
+        (ADDRESS, "192.0.2.0/24", True),
+        (ADDRESS, "192.0.3.0/24", False),
+        (ADDRESS, "192.0.2.7", True),
+        (ADDRESS, "192.0.2.7:8080", True),
+        (ADDRESS, "192.0.2.7:81", False),
+        (ADDRESS, "x.example, 192.0.2.7", True),
+        (ADDRESS, "x.example 192.0.2.7", True),
+        (ADDRESS, "x.example,*", False),
+        (ADDRESS, " * ", True),
+        (ADDRESS, "2.7", False),
+        (ADDRESS, "", False),
+        (NAME, "example.org", True),
+        (NAME, ".Example.org", True),
+        (NAME, "data.example.org:443", True),
+        (NAME, "example.org:80", False),
+        (NAME, "ample.org", False),
+        (NAME, "192.0.2.0/24", False),
     ],
 )
-def test_names_without_a_proxy(word: str, is_meant: bool) -> None:
-    assert proxies.is_bypassed("data.example.org", 443, word) is is_meant
+def test_servers_without_a_proxy(server: tuple[str, int], word: str, is_meant: bool) -> None:
+    assert proxies.is_bypassed(*server, word) is is_meant
 
 
 @pytest.mark.parametrize("host", ["data.bücher.example", "data.xn--bcher-kva.example"])

@@ -72,6 +72,11 @@ class Bundled:
         for name in names:
             self.scene.started(f"{name} 0")
 
+    def b_waits(self) -> None:
+        """Submit a DAG of which B waits; it does."""
+        self.submit(B=WAITS)
+        self.started("A", "B")
+
     def ends_without_dagman(self, go: str) -> None:
         """Its job ends while DAGMan is held; `go` is the file that its task waits for."""
         job = self.job
@@ -114,6 +119,17 @@ class Bundled:
         assert dags.starts(self.scene.work) == {
             f"{name} 0": times.get(name, 1) for name in self.names if times.get(name, 1)
         }
+
+    def well(self, **times: int) -> None:
+        """The DAG ends well: tasks have started once or so often as is said, and all is at home."""
+        self.ends()
+        self.began(**times)
+        self.home()
+
+    def well_once(self, **times: int) -> None:
+        """As `well`; and all tasks have ended once."""
+        self.well(**times)
+        self.ran(**times)
 
     def home(self, *names: str) -> None:
         """What these nodes have made and said is at home."""

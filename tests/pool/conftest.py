@@ -45,6 +45,11 @@ BATCH_GAHP = $(LOCAL_DIR)/bin/blahpd
 """
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """All tests of this folder need the pool."""
+    item.add_marker(pytest.mark.pool)
+
+
 @pytest.fixture(scope="session")
 def place(run_directory: Path) -> Path:
     """A directory for all tests of the pool."""

@@ -24,7 +24,7 @@ import pytest
 from tests.pool import dags, waiting
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in, send
-from tests.pool.stock import Stock
+from tests.pool.stock import Stock, plain
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 AT_ONCE = 24
@@ -179,9 +179,10 @@ class Scene:
         match: re.Match[str] = found[-1]
         return match
 
-    def started(self, run: str) -> None:
-        """Wait until the job of `NODE RETRY` has started."""
-        self.until(lambda: dags.starts(self.work)[run], f"start of {run}")
+    def started(self, *runs: str) -> None:
+        """Wait until the jobs of these `NODE RETRY` have started."""
+        for run in runs:
+            self.until(lambda run=run: dags.starts(self.work)[run], f"start of {run}")
 
     def ran(self, run: str) -> None:
         """Wait until the job of `NODE RETRY` has ended."""
@@ -231,6 +232,12 @@ class Scene:
     def kill(self) -> None:
         """kill -9 of DAGMan; the schedd starts another."""
         self.signal(signal.SIGKILL)
+
+    def restart(self) -> None:
+        """The same; waits until the other one runs and knows what has been."""
+        before = self.out().count("done with RECOVERY mode")
+        self.kill()
+        self.says("done with RECOVERY mode", before + 1)
 
     def signal(self, number: int) -> int:
         """Send a signal to DAGMan, once it runs; returns its process id."""
@@ -331,6 +338,24 @@ class Stage:
         """Decorator: one more scene for both programs."""
         self.pairs[play.__name__] = play
         return play
+
+    def tests(self) -> Callable[..., None]:
+        """A test for each scene: how it went."""
+
+        @pytest.mark.parametrize("name", self.scenes)
+        def check(played: Played, name: str) -> None:
+            played.check(name)
+
+        return check
+
+    def beside_stock(self) -> Callable[..., None]:
+        """A test for each of `pairs`: that both programs leave the same."""
+
+        @pytest.mark.parametrize("name", self.pairs)
+        def check(played: Played, stock: Stock, name: str) -> None:
+            assert plain(played.check(name)) == played.stock(name, stock)
+
+        return check
 
     def parts(self, names: set[str], *, recording: bool) -> list[tuple[Stage, str, str]]:
         """The scenes with these names, once for each program that plays them."""

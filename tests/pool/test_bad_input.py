@@ -25,8 +25,6 @@ from tests.pool.scenes import Scene
 from tests.pool.stock import Stock
 from tests.waiting import LIMIT_S
 
-pytestmark = pytest.mark.pool
-
 ONE = "JOB A job.sub\n"
 NOWHERE = {
     "_CONDOR_SCHEDD_ADDRESS_FILE": "/nonexistent",
@@ -222,32 +220,16 @@ def test_condor_submit_dag_without_a_schedd_says_how_to_go_on(
     assert access_point.wait(work / "t.dag").code == 0
 
 
-def submit_again(s: Scene) -> str:
-    """Try to submit the DAG once more; returns what the command said when it refused."""
-    before = s.text("t.dag.condor.sub")
-    again = s.answer("condor_submit_dag", "t.dag")
-    assert again.returncode == 1
-    assert s.text("t.dag.condor.sub") == before
-    return again.stderr
-
-
-def test_a_dag_that_runs_already_is_not_submitted_again(
-    access_point: AccessPoint, work: Path
-) -> None:
-    s = Scene(access_point, work)
-    s.submit("JOB A told.sub\n", started="A 0")
-    assert "DAGMan is running t.dag" in submit_again(s)
-    s.touch("go.A")
-    assert s.ends() == 0
-    assert dags.starts(work) == {"A 0": 1}
-
-
 def test_a_dag_whose_dagman_has_not_begun_is_not_submitted_again(
     access_point: AccessPoint, work: Path
 ) -> None:
     s = Scene(access_point, work)
     s.submit(ONE, "-append", "hold = true")
-    assert f"ERROR: Job {s.cluster}, which runs t.dag, is on hold." in submit_again(s)
+    before = s.text("t.dag.condor.sub")
+    again = s.answer("condor_submit_dag", "t.dag")
+    assert again.returncode == 1
+    assert f"ERROR: Job {s.cluster}, which runs t.dag, is on hold." in again.stderr
+    assert s.text("t.dag.condor.sub") == before
     s.run("condor_release", str(s.cluster))
     assert s.ends() == 0
     assert dags.starts(work) == {"A 0": 1}

@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
 from benchmarks import figures
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -20,8 +18,6 @@ STEPS = (
     "load,load-curve,recovery,recovery-curve,engine"
 )
 SUBJECTS = "floor,ours,together"  # stock takes most of a minute
-
-pytestmark = pytest.mark.pool
 
 
 def test_a_run_has_all_numbers_tables_and_charts(work: Path, place: Path) -> None:

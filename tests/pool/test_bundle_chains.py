@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import signal
 
-import pytest
-
 from condor_pydagman.pool import processes
 from tests.pool import dags
 from tests.pool.bundle_scenes import SHARED, TRANSFERRED, Bundled, in_both
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 
@@ -125,14 +121,6 @@ def a_step_fails_once(b: Chained) -> None:
     b.made(D="A B1 C D")
 
 
-@both
-def a_step_fails_for_good(b: Chained) -> None:
-    b.submit_chain(CHAIN, B="code=3\n")
-    b.ends(1)
-    b.began(C=0, D=0)
-    assert b.scene.rescue() == ["A"]
-
-
 @STAGE.scene
 def files_are_transferred_only_if_needed(scene: Scene) -> None:
     """The pool's machine shares them, so that no step names what it reads."""
@@ -172,17 +160,6 @@ def outputs_that_are_links(scene: Scene) -> None:
 
 
 @both
-def the_runner_is_killed(b: Chained) -> None:
-    b.submit_chain(CHAIN, C=WAITS)
-    b.started("C")
-    send(b.is_running("C")[1], signal.SIGKILL)
-    b.goes_on_elsewhere("C")
-    b.ends()
-    b.began(C=2)
-    b.made(D="A B C D")
-
-
-@both
 def the_starter_is_killed(b: Chained) -> None:
     b.submit_chain(CHAIN, C=WAITS)
     b.started("C")
@@ -191,27 +168,6 @@ def the_starter_is_killed(b: Chained) -> None:
     b.ends()
     b.began(A=b.is_lost(), B=b.is_lost(), C=2)
     b.made(D="A B C D")
-
-
-@both
-def the_job_is_vacated(b: Chained) -> None:
-    b.submit_chain(CHAIN, C=WAITS)
-    b.started("C")
-    b.scene.run("condor_vacate_job", f"{b.job}.0")
-    b.goes_on_elsewhere("C")
-    b.ends()
-    b.began(C=2)
-    b.made(D="A B C D")
-
-
-@both
-def a_person_removes_the_job(b: Chained) -> None:
-    b.submit_chain(CHAIN, B=WAITS)
-    b.started("B")
-    b.scene.run("condor_rm", str(b.job))
-    b.ends(1)
-    b.began(C=0, D=0)
-    assert b.scene.rescue() == ([] if b.transfers else ["A"])
 
 
 @both
@@ -233,14 +189,11 @@ def dagman_is_killed(b: Chained) -> None:
     b.submit_chain(CHAIN, C=WAITS)
     b.started("C")
     b.explained("It is to run behind C in bundle 1 (job", ", which runs on", node="D")
-    b.scene.kill()
-    b.scene.says("done with RECOVERY mode")
+    b.scene.restart()
     b.scene.touch("go.C")
     b.ends()
     b.ran()
     b.made(D="A B C D")
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scenes(played: Played, name: str) -> None:
-    played.check(name)
+test_scenes = STAGE.tests()

@@ -6,9 +6,7 @@ import re
 
 import pytest
 
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 # Rows and columns of the sky, two by three in place of eight by 22.
@@ -44,6 +42,4 @@ def picture(s: Scene) -> str:
     return text
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_bundle_example(played: Played, name: str) -> None:
-    played.check(name)
+test_bundle_example = STAGE.tests()

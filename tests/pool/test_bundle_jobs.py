@@ -12,15 +12,11 @@ import re
 import signal
 import time
 
-import pytest
-
 from condor_pydagman.pool import processes
 from tests.pool import dags
 from tests.pool.bundle_scenes import ONCE, TRANSFERRED, WAITS, Bundled, in_both
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 
@@ -64,8 +60,7 @@ def all_goes_well(b: Bundled) -> None:
 
 @both
 def what_it_does_is_seen(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     b.explained("nodes run in 1 bundle on slot")
     b.explained(f"It is in bundle 1 (job {b.job}.0) with 3 others, which runs on slot", node="B")
     b.scene.has(DAG_JobsRunning=1)
@@ -82,43 +77,6 @@ def an_output_is_missing(scene: Scene) -> None:
     b.explained("its output made.B is missing")
     b.scene.says(r"Node B \([0-9.]+\): its output made.B is missing")
     b.home("A", "C", "D")
-
-
-@both
-def a_task_kills_its_parent(b: Bundled) -> None:
-    b.submit(B=f"{ONCE} kill -9 $PPID && exit 1\n")
-    b.ends()
-    b.began(B=2)
-    b.home()
-
-
-@both
-def a_task_leaves_a_process(b: Bundled) -> None:
-    b.submit(
-        B='(echo $$ > "$home/inside"; exec sleep 3000) & '
-        "setsid sh -c 'echo $$ > \"'\"$home\"'/outside\"; exec sleep 3000' &\n"
-        'until test -s "$home/outside"; do sleep 0.1; done\n'
-    )
-    b.ends()
-    b.ran()
-    pid = int(b.scene.text("outside"))
-    b.scene.until(lambda: not _lives(pid), "its end", after_end=True)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return processes.stat_of(pid).name == "sleep"
-    except OSError:
-        return False
-
-
-@both
-def a_task_says_very_much(b: Bundled) -> None:
-    b.submit(B="head -c 100000000 /dev/zero\n")
-    b.ends()
-    b.ran()
-    b.home("A", "C", "D")
-    assert (b.scene.work / "B.said").stat().st_size == 100_000_000 + len("B 0 said\n")
 
 
 @both
@@ -163,26 +121,6 @@ def a_task_forges_results(b: Bundled) -> None:
 
 
 @both
-def a_task_ignores_sigterm(b: Bundled) -> None:
-    b.submit(B=f"trap '' TERM\n{WAITS}")
-    b.started("A", "B")
-    b.scene.run("condor_vacate_job", str(b.job))
-    b.goes_on_elsewhere("B")
-    b.ends()
-    b.ran(B=2)
-    b.home()
-
-
-@both
-def a_task_that_ignores_sigterm_times_out(b: Bundled) -> None:
-    b.submit(B="trap '' TERM\nwhile true; do sleep 1; done\n", more="TIMEOUT B RUNNING 2\n")
-    b.ends(1)
-    b.began()
-    b.home("A", "C", "D")
-    assert sorted(b.scene.rescue()) == ["A", "C", "D"]
-
-
-@both
 def odd_names(b: Bundled) -> None:
     b.submit("i$x c;d=e (p)& {f}")
     b.ends()
@@ -194,13 +132,10 @@ def odd_names(b: Bundled) -> None:
 
 @both
 def the_job_is_vacated(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     b.scene.run("condor_vacate_job", str(b.job))
     b.goes_on_elsewhere("B")
-    b.ends()
-    b.ran(B=2)
-    b.home()
+    b.well_once(B=2)
 
 
 FILLS = (
@@ -224,9 +159,7 @@ def the_job_goes_on_hold_by_itself(scene: Scene) -> None:
     b.scene.until(lambda: not os.path.exists(f"/proc/{runner}"), "the end of the runner")
     b.scene.says("bundle 2 of . nodes: [AC], [CD]")  # B, which ran, is alone
     b.scene.touch("go.B")
-    b.ends()
-    b.began(A=b.is_lost(), B=2)
-    b.home()
+    b.well(A=b.is_lost(), B=2)
 
 
 @STAGE.scene
@@ -245,35 +178,26 @@ def the_disk_is_full_where_results_are_streamed(scene: Scene) -> None:
 
 @both
 def the_runner_is_killed(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     send(b.is_running("B")[1], signal.SIGKILL)
     b.goes_on_elsewhere("B")
-    b.ends()
-    b.began(B=2)
-    b.home()
+    b.well(B=2)
 
 
 @both
 def the_starter_is_killed(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     send(processes.stat_of(b.is_running("B")[1]).parent, signal.SIGKILL)
     b.goes_on_elsewhere("B")
-    b.ends()
-    b.began(A=b.is_lost(), B=2)
-    b.home()
+    b.well(A=b.is_lost(), B=2)
 
 
 @both
 def the_shadow_is_killed(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     send(_shadow(b.scene, b.job), signal.SIGKILL)
     b.goes_on_elsewhere("B")
-    b.ends()
-    b.began(A=b.is_lost(), B=2)
-    b.home()
+    b.well(A=b.is_lost(), B=2)
 
 
 def _shadow(scene: Scene, cluster: int) -> int:
@@ -292,9 +216,7 @@ def a_task_takes_long(b: Bundled) -> None:
     others = {f"{name} 0": 1 for name in b.names if name != "A"}
     b.scene.until(lambda: dags.runs(b.scene.work) == others, "the end of all others")
     b.scene.touch("go.A")
-    b.ends()
-    b.ran()
-    b.home()
+    b.well_once()
 
 
 @both
@@ -307,9 +229,7 @@ def the_starter_is_killed_when_others_have_been_given_back(b: Bundled) -> None:
     b.scene.until(lambda: dags.starts(b.scene.work)["A 0"] == 2, "A again")
     b.scene.touch("go.A")
     b.scene.touch("go.B")
-    b.ends()
-    b.ran(A=2)
-    b.home()
+    b.well_once(A=2)
 
 
 # What people do.
@@ -317,8 +237,7 @@ def the_starter_is_killed_when_others_have_been_given_back(b: Bundled) -> None:
 
 @both
 def a_person_holds_and_releases_the_job(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     b.scene.run("condor_hold", str(b.job))
     runner = b.is_running("B")[1]
     b.scene.until(lambda: not os.path.exists(f"/proc/{runner}"), "the end of the runner")
@@ -327,15 +246,12 @@ def a_person_holds_and_releases_the_job(b: Bundled) -> None:
     b.scene.has(DAG_JobsHeld=1, DAG_JobsRunning=0)
     b.scene.touch("go.B")
     b.scene.run("condor_release", str(b.job))
-    b.ends()
-    b.ran(B=2)
-    b.home()
+    b.well_once(B=2)
 
 
 @both
 def a_person_removes_the_job(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     b.scene.run("condor_rm", str(b.job))
     b.ends(1)
     b.began(C=0, D=0)
@@ -344,30 +260,23 @@ def a_person_removes_the_job(b: Bundled) -> None:
 
 @both
 def a_person_removes_the_dag(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     b.scene.remove()
     b.scene.gone()
     assert b.scene.rescue() == ([] if b.transfers else ["A"])
     b.scene.touch("go.B")
     b.scene.submit_again()
-    b.ends()
-    b.began(A=b.is_lost(), B=2)
-    b.home()
+    b.well(A=b.is_lost(), B=2)
 
 
 @both
 def a_person_changes_the_jobs_name(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     b.scene.run("condor_qedit", str(b.job), "DAGNodeName", '"other"')
-    b.scene.kill()
-    b.scene.says("done with RECOVERY mode")
+    b.scene.restart()
     time.sleep(30)  # several questions for the queue, and CONFIRM_LOST_S
     b.scene.touch("go.B")
-    b.ends()
-    b.ran()
-    b.home()
+    b.well_once()
 
 
 # DAGMan dies.
@@ -375,26 +284,19 @@ def a_person_changes_the_jobs_name(b: Bundled) -> None:
 
 @both
 def dagman_is_killed_while_it_runs(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
-    b.scene.kill()
-    b.scene.says("done with RECOVERY mode")
+    b.b_waits()
+    b.scene.restart()
     b.scene.kill()
     b.scene.touch("go.B")
-    b.ends()
-    b.ran()
-    b.home()
+    b.well_once()
 
 
 @both
 def its_job_ends_without_dagman(b: Bundled) -> None:
-    b.submit(B=WAITS)
-    b.started("A", "B")
+    b.b_waits()
     b.ends_without_dagman("go.B")
     b.scene.release()
-    b.ends()
-    b.ran()
-    b.home()
+    b.well_once()
 
 
 @both
@@ -406,11 +308,7 @@ def the_results_are_cut(b: Bundled) -> None:
     text = path.read_bytes()
     os.truncate(path, text.index(b'"ended": 4') + 30)
     b.scene.release()
-    b.ends()
-    b.began(D=2)
-    b.home()
+    b.well(D=2)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scenes(played: Played, name: str) -> None:
-    played.check(name)
+test_scenes = STAGE.tests()

@@ -15,8 +15,6 @@ from tests.pool.bundle_scenes import KNOBS, TASK
 from tests.pool.conftest import running_pool
 from tests.torture.disturbances import DISK
 
-pytestmark = pytest.mark.pool
-
 NAMES = "ABCDEF"
 # Runs a job where the paths of Python are those of a file that can't be run.
 WRAPPER = """\

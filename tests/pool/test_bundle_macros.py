@@ -13,12 +13,9 @@ from pathlib import Path
 from random import Random
 
 import htcondor2
-import pytest
 
 from condor_pydagman.language.submit_file import SET, SPECIAL
 from tests.pool.access_point import AccessPoint, new_directory
-
-pytestmark = pytest.mark.pool
 
 COUNT = int(os.environ.get("PYDAGMAN_RANDOM_DAGS", "2"))
 FIRST = int(os.environ.get("PYDAGMAN_RANDOM_SEED", "1"))

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.pool.bundle_scenes import SHARED, WAITS, Bundled
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 
@@ -54,6 +50,4 @@ def _without_bundles(s: Scene) -> None:
     (s.work / "t.dag").write_text(text)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scenes(played: Played, name: str) -> None:
-    played.check(name)
+test_scenes = STAGE.tests()

@@ -1,15 +1,11 @@
-"""Nodes with a CACHE command on the real pool: what runs again, and what does not; kills, rescue
-files, and what people do to files."""
+"""Nodes with a CACHE command on the real pool: what runs again, and what does not; rescue
+files, and what a dry run says."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 STEP = """\
@@ -93,29 +89,6 @@ def what_has_changed_runs_again_and_what_depends_on_it(s: Scene) -> None:
 
 
 @STAGE.scene
-def kills_lose_nothing(s: Scene) -> None:
-    s.touch("hold.A2", "hold.sum")
-    begin(s, ANALYSIS)
-    s.until(lambda: "A2" in s.text("ran"), "A2 runs")
-    s.kill()
-    (s.work / "hold.A2").unlink()
-    s.until(lambda: "sum" in s.text("ran"), "sum runs")
-    s.kill()
-    (s.work / "hold.sum").unlink()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ALL
-    s.touch("hold.report")
-    (s.work / "report.in").write_text("other\n")
-    s.submit_again("-f")
-    s.until(lambda: "report" in s.text("ran"), "report runs")
-    s.kill()
-    (s.work / "hold.report").unlink()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["report"]
-    assert again(s) == []
-
-
-@STAGE.scene
 def a_rescue_dag_and_a_run_without_it(s: Scene) -> None:
     begin(s, ANALYSIS + 'VARS B2 code="1"\n')
     assert s.ends() == 1
@@ -127,40 +100,6 @@ def a_rescue_dag_and_a_run_without_it(s: Scene) -> None:
     (s.work / "B.in").write_text("other\n")
     assert again(s, "-choose_from", "A2") == []
     assert again(s) == ["B", "B2", "report", "sum"]
-
-
-@STAGE.scene
-def checksums_and_scripts(s: Scene) -> None:
-    begin(
-        s,
-        "PARENT A CHILD B\nCACHE A CHECKSUM INPUTS A.in\nCACHE B\n"
-        "SCRIPT PRE A wait.sh pre\nSCRIPT POST A wait.sh post\n",
-    )
-    s.touch("go.pre", "go.post")
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "B"]
-    s.wrote("post ended")
-    (s.work / "scripts").unlink()
-    (s.work / "A.in").write_text("A\n")  # another time, the same text
-    assert again(s) == []
-    assert not (s.work / "scripts").exists()
-    (s.work / "A.in").write_text("B\n")
-    assert again(s) == ["A", "B"]
-
-
-@STAGE.scene
-def what_stands_in_the_way_harms_nobody(s: Scene) -> None:
-    (s.work / "t.dag.cache").write_text("somebody's\n")
-    begin(s, "PARENT A CHILD B\nCACHE ALL_NODES\nCACHE B INPUTS pipe\n")
-    s.run("mkfifo", "pipe")
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "B"]
-    s.says("Warning: .*t.dag.cache: it does not begin with .*: it is another file; move it away")
-    assert s.text("t.dag.cache") == "somebody's\n"
-    (s.work / "t.dag.cache").unlink()
-    assert again(s) == ["A", "B"]
-    assert again(s) == ["B"]
-    s.says("CACHE: node B is to run: its input pipe is not a regular file")
 
 
 @STAGE.scene
@@ -197,6 +136,4 @@ def the_example_runs(s: Scene) -> None:
     assert again(s) == ["clean_b", "measure_b", "summary"]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_caching(played: Played, name: str) -> None:
-    played.check(name)
+test_caching = STAGE.tests()

@@ -1,5 +1,5 @@
-"""What other programs see of a DAG under our DAGMan: condor_q, `htcondor dag`, the bindings,
-condor_hold and condor_rm, readers of the nodes log, and monitors that parse `.dagman.out`.
+"""What other programs see of a DAG under our DAGMan: readers of its job ad and of the nodes log,
+the bindings, condor_rm, and monitors that parse `.dagman.out`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.bindings import need_htcondor_cli
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 MEANWHILE = {
     "DAG_Status": 2,
@@ -37,19 +34,6 @@ MEANWHILE = {
     "DAG_JobsSubmitted": 4,
     "DAG_JobsHeld": 0,
     "DAG_JobsCompleted": 3,
-}
-AT_THE_END = {
-    **MEANWHILE,
-    "DAG_NodesDone": 6,
-    "DAG_NodesPrerun": 0,
-    "DAG_NodesQueued": 0,
-    "DAG_NodesPostrun": 0,
-    "DAG_NodesReady": 0,
-    "DAG_NodesUnready": 0,
-    "DAG_JobsSubmitted": 7,
-    "DAG_JobsIdle": 0,
-    "DAG_JobsRunning": 0,
-    "DAG_JobsCompleted": 7,
 }
 LIMITS = {
     "DAGMan_MaxIdle": 11,
@@ -86,56 +70,6 @@ def test_the_job_ad_is_correct_while_the_dag_runs(standing: Scene) -> None:
     assert ad["OtherJobRemoveRequirements"] == f"DAGManJobId =?= {standing.cluster}"
 
 
-def test_condor_q_shows_the_nodes_below_their_dag(standing: Scene) -> None:
-    shown = standing.run("condor_q", "-dag", "-nobatch", str(standing.cluster))
-    assert re.search(rf"^ *{standing.cluster}\.0 .*condor_dagman", shown, re.M)
-    assert re.findall(r"\|-(\S+)", shown) == ["B"]
-
-
-@pytest.mark.parametrize("options", [[], ["-batch"]], ids=["default", "batch"])
-def test_condor_q_counts_the_batch(standing: Scene, options: list[str]) -> None:
-    shown = standing.run("condor_q", *options)
-    row = rf"^\S+ +t\.dag\+{standing.cluster} +\S+ +\S+ +(\d+) +1 +_ +(\d+) "
-    assert re.findall(row, shown, re.M) == [("1", "8")]
-
-
-def test_htcondor_dag_status(standing: Scene) -> None:
-    need_htcondor_cli()
-    code = "import sys; from htcondor_cli.cli import main; sys.exit(main())"
-    done = standing.answer(_python(), "-c", code, "dag", "status", str(standing.cluster))
-    shown = done.stdout + done.stderr
-    assert f"DAG {standing.cluster} [t.dag] has been running" in shown
-    assert "Warning" not in shown
-    for line in (
-        r"DAG has submitted 4 job\(s\)",
-        r"3 have completed\.",
-        r"DAG contains 8 node\(s\) total",
-        r"1 has completed\.",
-        r"3 are running: 1 pre-script, 1 job, 1 post-script\.",
-        r"1 is ready to start\.",
-        r"1 is waiting on other nodes to finish\.",
-        r"1 will never run\.",
-        r"1 has failed\.",
-    ):
-        assert re.search(line, shown), (line, shown)
-
-
-def _python() -> str:
-    """The Python of this test run, which has the bindings."""
-    return sys.executable
-
-
-def test_the_history_tells_how_it_ended(access_point: AccessPoint, work: Path) -> None:
-    scene = Scene(access_point, work)
-    scene.touch("go")
-    scene.submit(dags.STATES, *WORDS)
-    assert scene.ends() == 1
-    ad = access_point.history(scene.cluster)
-    assert {name: ad.get(name) for name in AT_THE_END} == AT_THE_END
-    assert {name: ad.get(name) for name in LIMITS} == LIMITS
-    assert ad["ExitCode"] == 1
-
-
 # What limits let through, and what the files of a DAG say.
 
 STAGE = Stage()
@@ -153,11 +87,6 @@ DAGMAN_MAX_JOBS_SUBMITTED = 1
 """
 ALL = [f"N{number}" for number in range(6)]
 CROWD = "".join(f"JOB {node} told.sub\n" for node in ALL)
-SCRIPTS = "".join(
-    f"JOB {node} job.sub NOOP\nSCRIPT PRE {node} wait.sh PRE\nSCRIPT POST {node} wait.sh POST\n"
-    for node in ALL
-)
-CATEGORY = CROWD + "".join(f"CATEGORY {node} few\n" for node in ALL[:5]) + "MAXJOBS few 2\n"
 STORY = """\
 JOB A job.sub
 JOB B job.sub
@@ -192,15 +121,15 @@ def kinds(s: Scene, wanted: set[int]) -> list[tuple[int, str]]:
     return found
 
 
-def most_at_once(s: Scene, begin: int, ends: set[int], nodes: list[str] = ALL) -> int:
-    """The largest number of jobs that were between two kinds of events at the same time."""
+def most_at_once(s: Scene, nodes: list[str] = ALL) -> int:
+    """The largest number of jobs that were in the queue at the same time."""
     now: set[str] = set()
     most = 0
-    for kind, node in kinds(s, {begin, *ends}):
-        if kind == begin and node in nodes:
-            now.add(node)
-        elif kind in ends:
+    for kind, node in kinds(s, {0, 5}):
+        if kind == 5:
             now.discard(node)
+        elif node in nodes:
+            now.add(node)
         most = max(most, len(now))
     return most
 
@@ -235,7 +164,7 @@ def all_end(s: Scene) -> None:
 def a_config_file_takes_effect_and_priorities_order_the_submits(s: Scene) -> None:
     s.submit(CONFIGURED)
     assert s.ends() == 0
-    assert most_at_once(s, 0, {5}, ["A", "B", "C", "D"]) == 1
+    assert most_at_once(s, ["A", "B", "C", "D"]) == 1
     assert "DAGMAN_MAX_JOBS_SUBMITTED setting: 1" in s.out()
     assert submitted(s) == ["D", "B", "C", "A"]
     well_logged(s)
@@ -248,60 +177,7 @@ def maxjobs(s: Scene) -> None:
     s.settled()
     assert len(submitted(s)) == 2
     all_end(s)
-    assert most_at_once(s, 0, {5}) == 2
-
-
-@STAGE.scene
-def maxidle(s: Scene) -> None:
-    """No job can run, so one more comes only when one is removed."""
-    s.submit(CROWD.replace("told", "never"), "-maxidle", "2")
-    for number in range(2, 7):
-        s.until(lambda n=number: len(submitted(s)) == n, f"{number} jobs")
-        s.settled()
-        assert len(submitted(s)) == number
-        s.run("condor_rm", str(s.job(submitted(s)[number - 2])))
-    s.remove()
-    s.gone()
-    well_logged(s)
-
-
-@STAGE.scene
-def maxpre_and_maxpost(s: Scene) -> None:
-    s.submit(SCRIPTS, "-maxpre", "2", "-maxpost", "3")
-    s.wrote("PRE", 2)
-    s.settled()
-    assert dags.scripts(s.work) == ["PRE"] * 2
-    s.touch("go.PRE")
-    s.wrote("PRE ended", 6)
-    s.wrote("POST", 3)
-    s.settled()
-    assert dags.scripts(s.work).count("POST") == 3
-    s.touch("go.POST")
-    assert s.ends() == 0
-    written = s.text("scripts").splitlines()
-    assert (_most(written, "PRE"), _most(written, "POST")) == (2, 3)
-    assert [line for line in s.out().splitlines() if not re.match(STAMP.rstrip(), line)] == []
-
-
-def _most(written: list[str], kind: str) -> int:
-    """How many scripts of a kind ran at the same time."""
-    now = most = 0
-    for line in written:
-        now += {kind: 1, f"{kind} ended": -1}.get(line, 0)
-        most = max(most, now)
-    assert now == 0
-    return most
-
-
-@STAGE.scene
-def a_category_has_its_own_limit(s: Scene) -> None:
-    """What is in no category need not wait for these."""
-    s.submit(CATEGORY)
-    s.until(lambda: len(submitted(s)) == 3, "three jobs")
-    s.settled()
-    assert sorted(submitted(s)) == ["N0", "N1", "N5"]
-    all_end(s)
-    assert most_at_once(s, 0, {5}, ALL[:5]) == 2
+    assert most_at_once(s) == 2
 
 
 # What Pegasus' monitor looks for, in our own words.
@@ -347,9 +223,7 @@ def the_lines_that_monitors_parse(s: Scene) -> None:
     well_logged(s)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_what_a_dag_does(played: Played, name: str) -> None:
-    played.check(name)
+test_what_a_dag_does = STAGE.tests()
 
 
 # Ways to submit other than our condor_submit_dag, and what people do to a DAG in the queue.
@@ -371,7 +245,7 @@ def test_submit_from_dag_runs_our_dagman(
     access_point: AccessPoint, work: Path, options: dict[str, Any]
 ) -> None:
     dag = dags.write(work, "JOB A job.sub\nJOB B job.sub\n")
-    done = access_point.run(_python(), "-c", FROM_DAG, repr(options), cwd=work)
+    done = access_point.run(sys.executable, "-c", FROM_DAG, repr(options), cwd=work)
     assert access_point.wait(dag).code == 0
     ad = access_point.history(int(done.stdout))
     assert ad["Cmd"] == access_point.our_dagman
@@ -388,19 +262,6 @@ def test_stock_condor_submit_dag_runs_our_dagman(access_point: AccessPoint, work
     assert access_point.wait(dag).code == 0
     ad = access_point.history(cluster)
     assert (ad["DAG_NodesDone"], ad["DAGMan_MaxPreScripts"]) == (1, 4)
-
-
-def test_a_held_node_job_is_counted_and_goes_on(access_point: AccessPoint, work: Path) -> None:
-    s = Scene(access_point, work)
-    s.submit("JOB A told.sub\n", started="A 0")
-    mine = f"DAGManJobId == {s.cluster}"
-    s.run("condor_hold", "-constraint", mine)
-    s.has(DAG_JobsHeld=1, DAG_JobsIdle=0)
-    s.run("condor_release", "-constraint", mine)
-    s.touch("go.A")
-    assert s.ends() == 0
-    assert access_point.history(s.cluster)["DAG_JobsHeld"] == 0
-    assert dags.runs(work)["A 0"] >= 1
 
 
 def test_condor_rm_by_constraint(access_point: AccessPoint, work: Path) -> None:

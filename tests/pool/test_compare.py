@@ -27,8 +27,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint
 from tests.pool.stock import Stock, plain
 from tests.pool.waiting import story
 
-pytestmark = pytest.mark.pool
-
 CASES = cases.load()
 
 

@@ -13,15 +13,9 @@ import socket
 import sys
 from typing import Any
 
-import pytest
-
-from tests.pool import dags
 from tests.pool.bindings import need_htcondor_cli
-from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.stock import Stock, plain
+from tests.pool.scenes import Scene, Stage
 from tests.waiting import LIMIT_S
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 HALTED = 6  # DAG_Status
@@ -124,36 +118,6 @@ def halt_and_resume(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_halted_dag_that_has_drained_ends(s: Scene) -> None:
-    s.submit(PAIR, started="A 0")
-    assert ask(s, {"DagCommand": 1}) == [{"Result": True, "Trusted": True}]
-    s.touch("go.A")
-    assert s.ends() == 1
-    assert s.rescue() == ["A"]
-    assert not s.submissions()["B"]
-
-
-@STAGE.scene
-def pause(s: Scene) -> None:
-    s.submit(PAIR + "SCRIPT POST A script.sh 0 post A\n", started="A 0")
-    ask(
-        s,
-        {"DagCommand": 1, "IsPause": True, "HaltReason": "a\nb"},
-        {"DagCommand": 1, "IsPause": True},
-    )
-    s.says("DAG Pause: Already-paused DAG")
-    assert "Pause reason: a\\x0ab" in s.out()
-    s.touch("go.A")
-    s.until(lambda: "\n005 (" in s.text("t.dag.nodes.log"), "the end of A in the log")
-    s.settled()
-    assert "Running POST script" not in s.out()
-    assert dags.scripts(s.work) == []
-    assert ask(s, {"DagCommand": 2})[0]["Result"] is True
-    assert s.ends() == 0
-    assert dags.scripts(s.work) == ["post A"]
-
-
-@STAGE.scene
 def throttle(s: Scene) -> None:
     s.submit(CROWD, "-maxjobs", "1", "-insert_env", "_CONDOR_DAGMAN_MAX_JOBS_SUBMITTED=4")
     s.started("N0 0")
@@ -170,8 +134,7 @@ def throttle(s: Scene) -> None:
     s.says("Maximum Submitted Nodes-------: 4")
     s.started("N3 0")
     s.has(DAGMan_MaxJobs=4, DAGMan_MaxPostScripts=2)  # each attribute is an edit of its own
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     # Until the new address is in the job ad, clients ask where the killed DAGMan has listened.
     (after,) = s.until(lambda: [a for a in ask(s, {"DagCommand": 3}) if "Result" in a], "an answer")
     assert {name: after[name] for name in above} == above
@@ -407,11 +370,7 @@ def answers_and_words(s: Scene) -> tuple[list[dict[str, Any]], list[str]]:
     return answers, words
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_control(played: Played, name: str) -> None:
-    played.check(name)
+test_control = STAGE.tests()
 
 
-@pytest.mark.parametrize("name", STAGE.pairs)
-def test_as_stock(played: Played, stock: Stock, name: str) -> None:
-    assert plain(played.check(name)) == played.stock(name, stock)
+test_as_stock = STAGE.beside_stock()

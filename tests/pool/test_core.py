@@ -12,10 +12,8 @@ from tests import recordings
 from tests.core import parts
 from tests.pool import dags, test_compare
 from tests.pool.access_point import STOCK, AccessPoint, new_directory
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Scene, Stage
 from tests.pool.stock import Stock, plain
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 DAG = f"""\
@@ -47,8 +45,7 @@ def a_crash_a_hold_and_a_rescue_file(s: Scene) -> None:
     s.cluster = int(s.run(submit, "-dagman", dagman, "t.dag").split("cluster ")[1].split(".")[0])
     s.started("B 0")
     s.applied("EXECUTE", "B")
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     is_held_for_a_record(s)
     s.touch("go.B")
     assert s.ends() == 0  # F's
@@ -81,9 +78,7 @@ def note(record: str) -> str:
     return f'[ DAGManNote = "{record}"; Node = "B"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_core(played: Played, name: str) -> None:
-    played.check(name)
+test_core = STAGE.tests()
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,6 @@ from tests.corpora import dag_cases
 from tests.pool.access_point import AccessPoint
 from tools.record_corpus import FILE, record_all, stock_programs
 
-pytestmark = pytest.mark.pool
-
 EVERY = 5
 
 

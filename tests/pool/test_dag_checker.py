@@ -13,8 +13,6 @@ from tests.corpora import by_topic, dag_cases, write
 from tests.pool.access_point import AccessPoint
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
-
 TOPICS = by_topic(dag_cases())
 
 OPTIONS = (

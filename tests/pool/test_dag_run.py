@@ -12,8 +12,6 @@ import pytest
 from tests.pool.access_point import AccessPoint
 from tests.pool.test_python_interface import example
 
-pytestmark = pytest.mark.pool
-
 SUBMIT = """\
 executable = /bin/sh
 arguments = "-c 'until test -e go; do sleep 0.1; done; echo no such sample >&2; exit $(code:0)'"

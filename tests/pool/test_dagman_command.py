@@ -17,8 +17,6 @@ import pytest
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
-
 SHORT = "-f -l . -Dag t.dag -Dot"
 LEVELS = (0, 1, 2, 3, 7)
 LINES = Path(__file__).parent / "dagman_lines.txt"

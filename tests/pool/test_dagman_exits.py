@@ -22,8 +22,6 @@ from tests.pool import dags
 from tests.pool.scenes import FIRST, Played, Scene, Stage
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
-
 CHAIN = "JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n"
 # Fails when it first runs: with 3, and with what the DAG asks for then.
 ABORT = 'JOB A first.sub\nVARS A code="3"\nJOB B job.sub\nPARENT A CHILD B\n'

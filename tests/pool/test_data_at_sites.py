@@ -7,14 +7,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.installation import CHECKOUT
 from tests.pool.access_point import new_directory
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.sites import Sites
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 EXAMPLE = CHECKOUT / "examples" / "sites"
@@ -122,6 +118,4 @@ def forty_units_at_three_sites(s: Scene) -> None:
     assert [path.name for area in areas.values() for path in area.iterdir()] == ["broken"]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_data_at_sites(played: Played, name: str) -> None:
-    played.check(name)
+test_data_at_sites = STAGE.tests()

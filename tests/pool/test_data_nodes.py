@@ -21,8 +21,6 @@ from tests.pool.dagmans import dagmans_in, send
 from tests.servers.certificates import Authority
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 
-pytestmark = pytest.mark.pool
-
 DATA = os.urandom(2_000_000)
 SECRET = "gEhEiM3141"
 KNOBS = """\

@@ -1,13 +1,9 @@
-"""Conditions on the real pool: branches by exit codes, files and attributes of jobs; kills, rescue
-files, and what people ask."""
+"""Conditions on the real pool: branches by attributes of jobs, files of sweeps, rescue files, and
+the examples."""
 
 from __future__ import annotations
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 # The job exits with $(code), and writes $(text) into its file first.
@@ -45,23 +41,6 @@ def ran(s: Scene) -> list[str]:
 
 
 @STAGE.scene
-def a_parent_chooses_the_branch(s: Scene) -> None:
-    begin(
-        s,
-        "PARENT A CHILD small large repair\nPARENT small large CHILD end\n"
-        "PARENT large CHILD more\nPUBLISH A FILE A.ad\n"
-        "RUN_IF small Parents.A.size < 100\nRUN_IF large Parents.A.size >= 100\n"
-        'RUN_IF repair Parents.A.Outcome == "FAILED"\nNODE_STATUS_FILE t.status 1\n',
-    )
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "end", "small"]
-    s.says(
-        "Node large is skipped, since RUN_IF Parents.A.size >= 100 is false: Parents.A.size is 5"
-    )
-    s.says("Node more is skipped: all its parents were skipped")
-
-
-@STAGE.scene
 def attributes_of_a_job_decide(s: Scene) -> None:
     begin(
         s,
@@ -70,33 +49,6 @@ def attributes_of_a_job_decide(s: Scene) -> None:
         "RUN_IF Y Parents.A.NumJobStarts > 5\n",
     )
     assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "X"]
-
-
-@STAGE.scene
-def a_handler_runs_when_its_parent_has_failed(s: Scene) -> None:
-    begin(
-        s,
-        'PARENT A CHILD B repair\nPARENT B CHILD C\nVARS A code="3"\n'
-        "RUN_IF repair Parents.A.ExitCode == 3\n",
-    )
-    assert s.ends() == 1
-    assert ran(s) == ["A", "repair"]
-    assert s.rescue() == ["repair"]
-
-
-@STAGE.scene
-def a_condition_that_says_nothing_fails_its_node(s: Scene) -> None:
-    begin(s, "PARENT A CHILD X\nRUN_IF X Parents.A.size > 3\n")
-    assert s.ends() == 1
-    s.says(r"RUN_IF Parents.A.size > 3 at t.dag:\d+ can't be evaluated: it is undefined")
-
-
-@STAGE.scene
-def a_file_that_is_not_there_fails_its_node(s: Scene) -> None:
-    begin(s, "PARENT A CHILD X\nPUBLISH A FILE B.ad\nRUN_IF X true\n")
-    assert s.ends() == 1
-    s.says("what it publishes can't be read: B.ad: No such file or directory")
     assert ran(s) == ["A", "X"]
 
 
@@ -123,26 +75,6 @@ def a_rescue_dag_knows_what_was_decided(s: Scene) -> None:
 
 
 @STAGE.scene
-def kills_change_nothing(s: Scene) -> None:
-    s.touch("hold.A", "hold.X")
-    begin(
-        s,
-        "PARENT A CHILD X Y\nPARENT X Y CHILD Z\nPUBLISH A FILE A.ad\n"
-        "RUN_IF X Parents.A.size == 5\nRUN_IF Y Parents.A.size == 6\n"
-        'RUN_IF Z Parents.X.ExitCode == 0 && Parents.Y.Outcome == "SKIPPED"\n',
-    )
-    s.until(lambda: (s.work / "ran").exists(), "A runs")
-    s.kill()
-    (s.work / "hold.A").unlink()
-    s.until(lambda: "X" in ran(s), "X runs")
-    (s.work / "A.ad").write_text("size = 6\n")  # too late: what it had counts
-    s.kill()
-    (s.work / "hold.X").unlink()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "X", "Z"]
-
-
-@STAGE.scene
 def each_node_of_a_sweep_publishes_a_file_of_its_own(s: Scene) -> None:
     begin(
         s,
@@ -152,18 +84,6 @@ def each_node_of_a_sweep_publishes_a_file_of_its_own(s: Scene) -> None:
     )
     assert s.ends() == 0, s.out()[-4000:]
     assert ran(s) == ["X", "try_4", "try_7"]
-
-
-@STAGE.scene
-def a_file_that_is_hostile_harms_nobody(s: Scene) -> None:
-    begin(
-        s,
-        "PARENT A CHILD X\nPARENT B CHILD Y\nPUBLISH A FILE A.ad\nPUBLISH B FILE B.ad\n"
-        'RUN_IF X true\nRUN_IF Y true\nVARS A text="[ n = "\nVARS B text="ExitCode = 3"\n',
-    )
-    assert s.ends() == 1
-    s.says("A.ad: it is not a ClassAd: expected")
-    s.says("B.ad: ExitCode can't be published")
 
 
 @STAGE.scene
@@ -183,6 +103,4 @@ def the_examples_run(s: Scene) -> None:
     }
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_decisions(played: Played, name: str) -> None:
-    played.check(name)
+test_decisions = STAGE.tests()

@@ -6,12 +6,8 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
-
-pytestmark = pytest.mark.pool
 
 DIAMOND = """\
 JOB A job.sub
@@ -57,22 +53,6 @@ def test_a_child_is_submitted_in_the_pass_that_read_its_parents_end(
     texts = [line[18:] for line in out]
     end = texts.index("Node A job(s) have exited the queue")
     assert texts[end + 1] == "Submitting HTCondor Node B job(s)..."
-
-
-def test_every_job_ad_tells_of_its_dag(access_point: AccessPoint, work: Path) -> None:
-    text = "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nVARS B seconds=86400\nPRIORITY B 7\n"
-    dag = dags.write(work, text)
-    cluster = access_point.submit(work, "t.dag")
-    jobs = access_point.wait_for(
-        lambda: access_point.queue(f'DAGManJobId == {cluster} && DAGNodeName == "B"'), dag=dag
-    )
-    job = jobs[0]
-    assert job["DAGParentNodeNames"] == "A"
-    assert job["JobBatchName"] == f"t.dag+{cluster}"
-    assert job["JobPrio"] == 7
-    assert job["DAGManNodesLog"].endswith("/./t.dag.nodes.log")
-    access_point.run("condor_rm", str(cluster))
-    access_point.wait_for(lambda: access_point.gone(cluster))
 
 
 def test_several_dag_files_are_one_dag(access_point: AccessPoint, work: Path) -> None:

@@ -12,8 +12,6 @@ import pytest
 from tests.pool.access_point import AccessPoint
 from tests.torture import each_point
 
-pytestmark = pytest.mark.pool
-
 CHOSEN = (
     "whole-after-Exit-kill",  # the lock file is gone, the exit code not yet heard of
     "whole-end-lock-about-to-go-kill",

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.test_decisions import begin, ran
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 TRIES = [f"try{number}" for number in range(6)]
@@ -82,33 +78,4 @@ def kills_change_nothing(s: Scene) -> None:
     assert s.text("t.dag.nodes.log").count("ENOUGH PARENTS best 2: 2 of 6 nodes are done") == 1
 
 
-@STAGE.scene
-def what_is_in_the_queue_goes_on(s: Scene) -> None:
-    s.touch("hold.try0", "hold.try1", "hold.best")
-    begin(s, SEARCH + 'VARS try1 code="1"\nENOUGH PARENTS best 1 WAIT\n', "-maxjobs", "2")
-    s.until(lambda: sum(s.submissions().values()) == 2, "two jobs")
-    (s.work / "hold.try0").unlink()
-    s.says("ENOUGH PARENTS best 1 WAIT: 1 of 6 nodes are done: 5 that are left start no more")
-    (s.work / "hold.try1").unlink()
-    s.says("Node try1 is not needed: ENOUGH PARENTS best 1 WAIT; it had failed: ")
-    (s.work / "hold.best").unlink()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["best", "try0", "try1"]
-
-
-@STAGE.scene
-def a_rescue_dag_does_not_run_what_was_not_needed(s: Scene) -> None:
-    begin(s, SEARCH + 'VARS best code="1"\nENOUGH PARENTS best 1\n', "-maxjobs", "1")
-    assert s.ends() == 1
-    rescue = s.text("t.dag.rescue001").splitlines()
-    assert {"DONE try0", *(f"NOT_NEEDED {name}" for name in TRIES[1:])} <= set(rescue)
-    text = (s.work / "t.dag").read_text().replace('VARS best code="1"', "")
-    (s.work / "t.dag").write_text(text)
-    s.submit_again()
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["best", "best", "try0"]
-
-
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_enough(played: Played, name: str) -> None:
-    played.check(name)
+test_enough = STAGE.tests()

@@ -15,8 +15,6 @@ from tests.pool.left_files import keep_for_later, left_by_stock
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
-
 STAGE = Stage()
 TEN_WAYS = """\
 JOB Exit fail.sub
@@ -203,9 +201,7 @@ def what_keeps_a_dag_from_going_on(s: Scene) -> None:
     assert (said["code"], said["findings"]) == (0, [])
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_what_keeps_a_dag(played: Played, name: str) -> None:
-    played.check(name)
+test_what_keeps_a_dag = STAGE.tests()
 
 
 @pytest.mark.parametrize("name", STAGE.pairs)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from condor_pydagman.pool import processes
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Scene, Stage
 from tests.pool.test_steering import steer
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 # Hands out two lines of the list `work` at a time; which, the number of the feeding says.
@@ -38,8 +34,7 @@ def a_list_is_worked_through_though_dagman_is_killed(s: Scene) -> None:
     lines = ("a job.sub", "b told.sub", "c job.sub", "d told.sub", "e job.sub")
     s.submit("FEEDER BELOW 2 PROGRAM feed.sh $FEEDING\n" + work(*lines))
     s.ran("c 0")
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.has(PYDAGMAN_Feeder="waits, 2 feedings, 4 nodes")
     s.settled()
     assert "Submitting HTCondor Node e " not in s.out()
@@ -148,19 +143,4 @@ def the_program_is_killed_with_the_dag(s: Scene) -> None:
     s.until(lambda: not processes.stat_of(int(pid)).alive, "the end of the program", after_end=True)
 
 
-@STAGE.scene
-def what_is_wrong_is_told_and_tried_again(s: Scene) -> None:
-    s.submit(
-        "JOB A job.sub\nFEEDER BELOW 1 AT-MOST 1 PROGRAM more.sh\n"
-        "#== more.sh\n#!/bin/sh\n"
-        "test -e again && echo JOB B job.sub || { touch again; echo JOB A job.sub; }\n"
-    )
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
-    assert "Node A already exists in DAG" in s.out()
-    assert "<feeding 1>:1" in s.out()
-
-
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_feeder(played: Played, name: str) -> None:
-    played.check(name)
+test_feeder = STAGE.tests()

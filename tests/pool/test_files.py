@@ -10,14 +10,10 @@ import re
 from typing import Any
 
 import classad2
-import pytest
 
 from tests.pool import dags, file_records
 from tests.pool.access_point import new_directory
-from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.stock import Stock, plain
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
 STAGE = Stage()
@@ -148,8 +144,7 @@ PARENT B CHILD C
     s.touch("go.A", "go.B")
     s.started("C 0")
     s.until(lambda: "C EXECUTE" in s.text("t.jobstate"), "C in jobstate.log")
-    s.kill()
-    s.says("done with RECOVERY mode", 2)
+    s.restart()
     s.touch("go.C")
     assert s.ends() == 1
     return {**left, "progress": file_records.progress(s.work), **after(s)}
@@ -230,24 +225,6 @@ def a_status_file_tells_of_scripts_at_once(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_status_file_that_is_always_updated(s: Scene) -> None:
-    """Though nothing changes."""
-
-    stamps: set[str] = set()
-
-    def renewed() -> bool:
-        stamps.update(re.findall(r"Timestamp = (\d+)", s.text("t.status")))
-        return len(stamps) > 3
-
-    s.submit("NODE_STATUS_FILE t.status 1 ALWAYS-UPDATE\nJOB A told.sub\n")
-    s.until(lambda: '"not_idle"' in s.text("t.status"), "A in it")
-    stamps.clear()
-    s.until(renewed, "other times in it")
-    s.touch("go.A")
-    assert s.ends() == 0
-
-
-@STAGE.scene
 def logs_that_are_links(s: Scene) -> None:
     """To files that exist, as with stock."""
     s.write("JOBSTATE_LOG t.jobstate\nJOB A job.sub\n")
@@ -263,11 +240,7 @@ def logs_that_are_links(s: Scene) -> None:
         assert (s.work / "far" / name).stat().st_size, name
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scene(played: Played, name: str) -> None:
-    played.check(name)
+test_scene = STAGE.tests()
 
 
-@pytest.mark.parametrize("name", STAGE.pairs)
-def test_both_leave_the_same(played: Played, stock: Stock, name: str) -> None:
-    assert plain(played.check(name)) == played.stock(name, stock)
+test_both_leave_the_same = STAGE.beside_stock()

@@ -10,16 +10,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
 from condor_pydagman.pool import Pool
 from tests.installation import CHECKOUT
 from tests.pool.access_point import new_directory
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.sites import Sites, dag_text, lines
 from tests.waiting import LIMIT_S
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 EXAMPLE = CHECKOUT / "examples/sites"
@@ -182,6 +178,4 @@ def the_recipe_of_2003(s: Scene) -> None:
     assert s.access_point.history(int(job[1]))["MATCH_SiteEnvironment"] == site
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_sites_that_are_pools(played: Played, name: str) -> None:
-    played.check(name)
+test_sites_that_are_pools = STAGE.tests()

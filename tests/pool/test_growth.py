@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Scene, Stage
 from tests.pool.test_steering import steer
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 # As Epigenomics: a split whose number of parts only it knows, a chain for each part, a merge.
@@ -34,8 +30,7 @@ LANES = ("1", "2", "3")
 @STAGE.scene
 def a_split_finds_its_parts_at_run_time(s: Scene) -> None:
     s.submit(EPIGENOMICS)
-    for lane in LANES:
-        s.started(f"align{lane} 0")
+    s.started(*(f"align{lane} 0" for lane in LANES))
     s.settled()
     assert "Submitting HTCondor Node merge " not in s.out()
     s.kill()  # what was added is known from then on, whatever becomes of the file
@@ -77,36 +72,6 @@ def items_are_text_whatever_they_hold(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_list_becomes_nodes_and_a_rescue_file_knows_them(s: Scene) -> None:
-    s.submit(
-        "JOB A job.sub\nSCRIPT POST A list.sh\nJOB Z job.sub\nPARENT A CHILD Z\n"
-        "SCATTER A list run-{1} first.sub VARS code={2}\n"
-        '#== list.sh\n#!/bin/sh\nprintf "x 0\\ny 3\\n" > list\n' + FIRST
-    )
-    assert s.ends() == 1
-    text = s.text("t.dag.rescue001")
-    assert text.count("GROWN 1 ") == 1
-    assert s.rescue() == ["A", "run-x"]
-    (s.work / "list").unlink()
-    s.submit_again()
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "run-x 0": 1, "run-y 0": 2, "Z 0": 1}
-
-
-@STAGE.scene
-def what_is_wrong_fails_the_node_and_is_tried_again(s: Scene) -> None:
-    s.submit(
-        "JOB A job.sub\nSCRIPT POST A more.sh $RETRY\nRETRY A 1\nEXTEND A more.dag TRUSTED\n"
-        "#== more.sh\n#!/bin/sh\n"
-        'test "$1" = 0 && echo "JOB A job.sub" > more.dag || echo "JOB B job.sub" > more.dag\n'
-    )
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1, "B 0": 1}
-    assert "more.dag:1" in s.out()
-    assert "Node A already exists in DAG" in s.out()
-
-
-@STAGE.scene
 def a_person_adds_nodes(s: Scene) -> None:
     s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n", started="A 0")
     (s.work / "more.dag").write_text("JOB X job.sub\nPARENT A CHILD X\nPARENT X CHILD B\n")
@@ -127,63 +92,6 @@ def a_person_adds_nodes(s: Scene) -> None:
     assert s.ends() == 0
     order = [line.split()[0] for line in s.text("ledger").splitlines() if " end " in line]
     assert order == ["A", "X", "B"]
-
-
-# Parts are looked at first, which decides how they are done; one that is good is enough.
-DECIDING = """\
-JOB split job.sub
-SCRIPT POST split split.sh
-EXTEND split parts.dag TRUSTED
-ENV SET HOME={home}
-CONFIG t.config
-#== split.sh
-#!/bin/sh
-cat > parts.dag <<DAG
-JOB look job.sub
-SCRIPT POST look look.sh
-PUBLISH look FILE look.ad
-JOB deep job.sub
-JOB flat job.sub
-PARENT look CHILD deep flat
-RUN_IF deep Parents.look.n > 3
-RUN_IF flat Parents.look.n <= 3
-JOB one told.sub
-JOB two told.sub
-JOB bad first.sub
-VARS bad code="3"
-JOB gather job.sub
-PARENT one two bad CHILD gather
-ENOUGH PARENTS gather 1
-SHARED_LIMIT few NODES one two
-DAG
-#== look.sh
-#!/bin/sh
-echo "n = 5" > look.ad
-"""
-
-
-@STAGE.scene
-def what_is_added_decides(s: Scene) -> None:
-    (s.work / ".condor").mkdir()
-    (s.work / ".condor/pydagman_limits").write_text("few = JOBS 1\n")
-    (s.work / "places").mkdir()
-    (s.work / "places").chmod(0o1777)
-    (s.work / "t.config").write_text(f"PYDAGMAN_LIMITS_DIR = {s.work / 'places'}\n")
-    s.submit(DECIDING.format(home=s.work) + FIRST, started="one 0")
-    s.ran("bad 0")  # once `one` has ended it would not be needed
-    s.kill()
-    s.touch("go.one")
-    assert s.ends() == 0, s.out()[-4000:]
-    runs = dags.runs(s.work)
-    assert runs.pop("bad 0") == 1
-    assert runs == {f"{name} 0": 1 for name in ("split", "look", "deep", "one", "gather")}
-    s.says("Node flat is skipped, since RUN_IF Parents.look.n <= 3 is false")
-    s.says("ENOUGH PARENTS gather 1: 1 of 3 nodes are done")
-    flat = s.run("condor_pydagman", "flatten", "--grown", "t.dag")
-    for line in ("RUN_IF deep Parents.look.n > 3", "SHARED_LIMIT few NODES one two"):
-        assert line in flat
-    assert "RUN_IF" in s.run("condor_pydagman", "explain", "t.dag", "flat")
-    assert "ENOUGH PARENTS gather 1" in s.run("condor_pydagman", "explain", "t.dag", "two")
 
 
 @STAGE.scene
@@ -219,6 +127,4 @@ def add(s: Scene, text: str, code: int = 0) -> str:
     return steer(s, "add", "lines.dag", code=code)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_growth(played: Played, name: str) -> None:
-    played.check(name)
+test_growth = STAGE.tests()

@@ -26,8 +26,6 @@ from tests.pool.conftest import running_pool
 from tests.pool.dagmans import send
 from tests.pool.scenes import Scene
 
-pytestmark = pytest.mark.pool
-
 EXECUTE = """\
 001 ({cluster:03}.000.000) {stamp} Job executing on host: <127.0.0.1:1>
 ...

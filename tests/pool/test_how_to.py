@@ -13,8 +13,6 @@ from tests.pool.conftest import running_pool
 from tests.servers import apptainer, messages
 from tests.waiting import until
 
-pytestmark = pytest.mark.pool
-
 
 def page(name: str) -> str:
     return (pages.DOCS / "how-to" / f"{name}.md").read_text(encoding="utf-8")

@@ -19,8 +19,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.scenes import Scene
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
-
 FROM_DAG = 'import htcondor2; htcondor2.Submit.from_dag("t.dag", {})'
 
 # Its submission fails, which only the end of its POST script tells in stock's nodes log.

@@ -24,8 +24,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
-
 
 @dataclass
 class Look:

@@ -8,15 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests import run_directories
 from tests.installation import CHECKOUT
 from tests.pool.access_point import AccessPoint
 from tests.pool.dagmans import running_dagmans
 from tests.pool.waiting import until
-
-pytestmark = pytest.mark.pool
 
 RUNS = CHECKOUT / "var"
 

@@ -10,13 +10,9 @@ from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
-import pytest
-
 from tests.pool import waiting
 from tests.pool.dagmans import dagmans_in, send
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 JOB = """\
@@ -210,22 +206,4 @@ def places_locked(places: Path) -> Iterator[None]:
         os.close(fd)
 
 
-CHECKED = ("condor_submit_dag", "-f", "-check_dag")  # the check takes as long as it takes
-
-
-@STAGE.scene
-def a_limit_that_is_not_defined_is_told_with_those_that_are(s: Scene) -> None:
-    shared = Shared(s, "few = JOBS 3\nmany = JOBS 9\n")
-    shared.submit("a", 1, limit="fwe", check=False)
-    assert shared.ended("a") == 1
-    refused = s.access_point.run(*CHECKED, "a.dag", cwd=s.work, check=False)
-    assert refused.returncode == 1
-    assert "no such limit; the limits are few, many" in refused.stdout + refused.stderr
-    out = s.text("a.dag.dagman.out")
-    assert "SHARED_LIMIT fwe: no such limit; the limits are few, many" in out
-    assert "did you mean few?" in out
-
-
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_limits(played: Played, name: str) -> None:
-    played.check(name)
+test_limits = STAGE.tests()

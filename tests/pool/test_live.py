@@ -6,13 +6,9 @@ from __future__ import annotations
 
 import signal
 
-import pytest
-
 from tests.pool import dags
 from tests.pool.dagmans import send
-from tests.pool.scenes import FIRST, Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 HALTED = 6  # DAG_Status
@@ -24,8 +20,7 @@ HALTED = 6  # DAG_Status
 @STAGE.scene
 def a_halt_file_stops_what_is_new_and_nothing_else(s: Scene) -> None:
     s.submit(dags.CHAIN)
-    s.started("A 0")
-    s.started("C 0")
+    s.started("A 0", "C 0")
     s.touch("t.dag.halt")
     s.says("Halting DAGMan progess")
     s.touch("go.A")
@@ -50,8 +45,7 @@ def a_halt_file_that_comes_and_goes_a_hundred_times(s: Scene) -> None:
     lines = [f'JOB {name} job.sub\nVARS {name} seconds="0.1"\n' for name in names]
     lines += [f"PARENT {a} CHILD {b}\n" for a, b in zip(names, names[3:])]
     s.submit("".join(lines) + "JOB K told.sub\n")  # K runs all the time, or the DAG might drain
-    s.started("N0 0")
-    s.started("K 0")
+    s.started("N0 0", "K 0")
     for number in range(100):
         s.until(lambda: halts(s) == resumptions(s), "a DAG that is not halted")
         before = halts(s)
@@ -91,8 +85,7 @@ def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
 @STAGE.scene
 def a_halted_dag_that_has_drained_ends_and_goes_on_when_submitted_again(s: Scene) -> None:
     s.submit(dags.CHAIN)
-    s.started("A 0")
-    s.started("C 0")
+    s.started("A 0", "C 0")
     s.touch("t.dag.halt", "go.A", "go.C")
     assert s.ends() == 1
     assert sorted(s.rescue()) == ["A", "C"]
@@ -119,55 +112,15 @@ def a_halt_file_that_is_there_at_the_start(s: Scene) -> None:
     assert dags.runs(s.work) == {"A 0": 1}
 
 
-@STAGE.scene
-def a_halt_while_a_node_waits_for_its_retry(s: Scene) -> None:
-    """By the log, the delay is over."""
-    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 3000\nJOB B told.sub\n' + FIRST)
-    s.says("Node A waits")
-    s.touch("t.dag.halt")
-    s.says("Halting DAGMan progess")
-    s.hold()
-    s.put_back()
-    s.release()
-    s.settled()
-    assert s.submissions()["A"] == 1
-    (s.work / "t.dag.halt").unlink()
-    s.ran("A 1")
-    s.touch("go.B")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1, "B 0": 1}
-
-
 # Throttles edited in the queue
 
 
-def crowd(more: str = "") -> str:
-    return "".join(f"JOB N{n} told.sub\n" for n in range(6)) + more
-
-
-@STAGE.scene
-def max_jobs_goes_up_as_far_as_the_administrator_lets_it(s: Scene) -> None:
-    s.submit(crowd(), "-maxjobs", "1", "-insert_env", "_CONDOR_DAGMAN_MAX_JOBS_SUBMITTED=4")
-    s.started("N0 0")
-    assert s.ad()["DAGMan_MaxJobs"] == 1
-    s.edit("DAGMan_MaxJobs", 3)
-    s.started("N2 0")
-    assert sum(dags.starts(s.work).values()) == 3
-    s.edit("DAGMan_MaxJobs", 99)
-    s.has(DAGMan_MaxJobs=4)
-    s.started("N3 0")
-    s.touch("go.N0")
-    s.started("N4 0")
-    s.settled()
-    assert sum(s.submissions().values()) == 5
-    s.touch(*(f"go.N{n}" for n in range(6)))
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {f"N{n} 0": 1 for n in range(6)}
+CROWD = "".join(f"JOB N{n} told.sub\n" for n in range(6))
 
 
 @STAGE.scene
 def max_jobs_goes_down(s: Scene) -> None:
-    s.submit(crowd(), "-maxjobs", "4", started="N3 0")
+    s.submit(CROWD, "-maxjobs", "4", started="N3 0")
     s.edit("DAGMan_MaxJobs", 2)
     s.says(r"Maximum Submitted Nodes-+: 2")
     s.touch("go.N0", "go.N1")
@@ -175,8 +128,7 @@ def max_jobs_goes_down(s: Scene) -> None:
         s.applied("JOB_TERMINATED", node)
     s.settled()
     assert sum(s.submissions().values()) == 4
-    s.kill()  # the ad tells its successor
-    s.says("done with RECOVERY mode")
+    s.restart()  # the ad tells its successor
     assert s.out().count("Maximum Submitted Nodes-------: 2") == 2
     s.touch("go.N2")
     s.started("N4 0")
@@ -186,44 +138,8 @@ def max_jobs_goes_down(s: Scene) -> None:
 
 
 @STAGE.scene
-def max_idle_goes_up(s: Scene) -> None:
-    s.submit("".join(f"JOB N{n} never.sub\n" for n in range(5)), "-maxidle", "2")
-    s.has(DAG_JobsIdle=2)
-    s.edit("DAGMan_MaxIdle", 4)
-    s.has(DAG_JobsIdle=4, DAGMan_MaxIdle=4)
-    s.settled()
-    assert sum(s.submissions().values()) == 4
-    s.remove()
-    s.gone()
-
-
-@STAGE.scene
-def max_pre_scripts_goes_up_and_down(s: Scene) -> None:
-    nodes = range(6)
-    s.submit(
-        "".join(f"JOB N{n} job.sub NOOP\nSCRIPT PRE N{n} wait.sh P{n}\n" for n in nodes),
-        "-maxpre",
-        "1",
-    )
-    s.wrote("P0")
-    s.edit("DAGMan_MaxPreScripts", 4)
-    s.wrote("P3")
-    assert len(dags.scripts(s.work)) == 4
-    s.edit("DAGMan_MaxPreScripts", 1)
-    s.says(r"Maximum Pre Scripts-+: 1$", 2)
-    s.touch("go.P0", "go.P1", "go.P2")
-    for number in range(3):
-        s.says(f"PRE Script of node N{number} completed")
-    s.settled()
-    assert s.out().count("Running PRE script") == 4
-    s.touch(*(f"go.P{n}" for n in nodes))
-    assert s.ends() == 0
-    assert len(dags.scripts(s.work)) == 12
-
-
-@STAGE.scene
 def edits_that_make_no_sense_change_nothing(s: Scene) -> None:
-    s.submit(crowd(), "-maxjobs", "2", started="N1 0")
+    s.submit(CROWD, "-maxjobs", "2", started="N1 0")
     s.edit("DAGMan_MaxPostScripts", -3)
     s.run("condor_qedit", str(s.cluster), "DAGMan_MaxJobs", '"many"')
     s.run("condor_qedit", str(s.cluster), "DAGMan_MaxIdle", "1.5")
@@ -238,6 +154,4 @@ def edits_that_make_no_sense_change_nothing(s: Scene) -> None:
     assert s.ends() == 0
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_live(played: Played, name: str) -> None:
-    played.check(name)
+test_live = STAGE.tests()

@@ -6,12 +6,8 @@ from __future__ import annotations
 import json
 import os
 
-import pytest
-
 from condor_pydagman.dagman_job.condor_sub import parse_quoted
-from tests.pool.scenes import Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 DAG = """\
@@ -134,6 +130,4 @@ def check_commands(s: Scene) -> None:
         assert os.path.basename(ad["Err"]) == (command["error"] or "null")
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_logs(played: Played, name: str) -> None:
-    played.check(name)
+test_logs = STAGE.tests()

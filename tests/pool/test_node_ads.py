@@ -19,8 +19,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.bindings import alike
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
-
 DAG = """\
 CONFIG knobs
 SET_JOB_ATTR Campaign = "summer"

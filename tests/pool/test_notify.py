@@ -10,12 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
-
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.waiting import LIMIT_S
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 TELL = '#!/bin/sh\ncat >> "$1"\n'
@@ -86,8 +82,7 @@ def a_dagman_that_is_killed(s: Scene) -> None:
     program(s)
     s.submit("JOB A told.sub\nNOTIFY job.*,dag.* PROGRAM ./tell.sh told\n", started="A 0")
     s.until(lambda: "job.execute" in names(told(s)), "job.execute")
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.touch("go.A")
     assert s.ends() == 0
     s.until(lambda: "dag.end" in names(told(s)), "dag.end", after_end=True)
@@ -110,6 +105,4 @@ def a_url_that_hangs_delays_nothing(s: Scene) -> None:
             assert s.ends() == 0  # nothing has been answered
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_notify(played: Played, name: str) -> None:
-    played.check(name)
+test_notify = STAGE.tests()

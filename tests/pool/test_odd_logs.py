@@ -7,13 +7,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from tests.pool import dags
-from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.stock import Stock, plain
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
 WHEN = "2026-11-21 11:56:29"
@@ -68,6 +63,4 @@ def a_node_is_submitted_before_its_turn(s: Scene) -> Any:
     return codes, said, files, last, dags.runs(s.work)
 
 
-@pytest.mark.parametrize("name", STAGE.pairs)
-def test_the_same(played: Played, stock: Stock, name: str) -> None:
-    assert plain(played.check(name)) == played.stock(name, stock)
+test_the_same = STAGE.beside_stock()

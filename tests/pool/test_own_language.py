@@ -1,32 +1,20 @@
-"""What man page dagman-language promises, on a real pool: delays of retries, ONLY-IF and
-UNLESS-EXIT with several values, TIMEOUT; and what knobs promise: PRE scripts at a bounded pace
-after a restart, a job that the schedd has lost is noticed.
+"""What man page dagman-language promises, on a real pool: delays of retries, TIMEOUT, CHOOSE,
+SWEEP; and what a knob promises: a job that the schedd has lost is noticed.
 """
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
-from operator import ge
-
-import pytest
 
 from tests.pool import dags
-from tests.pool.scenes import STATUS, Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import STATUS, Scene, Stage
 
 STAGE = Stage()
 
 
-def fails(node: str, code: int = 1) -> str:
-    return f'JOB {node} job.sub\nVARS {node} code="{code}"\n'
-
-
-def gaps(s: Scene) -> list[float]:
-    """Seconds between the end of each job and the submission of the next, by the nodes log."""
-    submitted, ended = s.times(0), s.times(5)
-    return [later - earlier for earlier, later in zip(ended, submitted[1:])]
+def fails(node: str) -> str:
+    return f'JOB {node} job.sub\nVARS {node} code="1"\n'
 
 
 def shortest(seconds: float) -> float:
@@ -40,34 +28,6 @@ def planned(s: Scene) -> list[int]:
 
 
 @STAGE.scene
-def delays_grow_up_to_their_limit(s: Scene) -> None:
-    s.submit(fails("A") + "RETRY A 3 DELAY 2 BACKOFF 2 MAX-DELAY 5\n")
-    assert s.ends() == 1
-    assert dags.runs(s.work) == {f"A {n}": 1 for n in range(4)}
-    wanted, found = [2, 4, 5], gaps(s)
-    assert all(abs(one - other) <= 1 for one, other in zip(wanted, planned(s))), planned(s)
-    assert all(map(ge, found, map(shortest, wanted))), found
-
-
-@STAGE.scene
-def who_waits_for_a_retry_leaves_its_slot_to_others(s: Scene) -> None:
-    s.submit(
-        fails("A") + "RETRY A 1 DELAY 86400\nJOB B job.sub\nJOB C job.sub\n"
-        "CATEGORY A one\nCATEGORY B one\nCATEGORY C one\nMAXJOBS one 1\nPRIORITY A 1\n",
-        "-maxjobs",
-        "1",
-    )
-    for node in "BC":
-        s.says(rf"Node {node} job proc .* completed successfully")
-    order = [line.rsplit(maxsplit=1)[0] for line in s.text("ledger").splitlines()]
-    assert order[:2] == ["A 0 start", "A 0 end"]
-    assert s.submissions() == {"A": 1, "B": 1, "C": 1}
-    s.remove()
-    s.gone()
-    assert sorted(s.rescue()) == ["B", "C"]
-
-
-@STAGE.scene
 def a_retry_comes_when_it_was_planned_though_dagman_is_killed(s: Scene) -> None:
     """A's is far away, B's comes."""
     s.submit(fails("A") + "RETRY A 1 DELAY 3600\n" + fails("B") + "RETRY B 1 DELAY 6\n" + STATUS)
@@ -75,8 +35,7 @@ def a_retry_comes_when_it_was_planned_though_dagman_is_killed(s: Scene) -> None:
     s.says("Node B waits")
     s.until(lambda: seconds_left(s) > 1000, "what is left of A's delay")
     assert seconds_left(s) <= planned(s)[0] + 1  # one of them is rounded up
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.says("Node A waits", 2)
     s.ran("B 1")
     assert len(set(planned(s))) == 1
@@ -100,49 +59,6 @@ def moment(s: Scene, what: str) -> float:
     """When a job said so."""
     line = next(line for line in s.text("ledger").splitlines() if line.startswith(f"{what} "))
     return float(line.rpartition(" ")[2])
-
-
-@STAGE.scene
-def which_values_are_retried(s: Scene) -> None:
-    signal = "universe = scheduler\nexecutable = killed.sh\narguments = $(JOB) $(RETRY)\nqueue\n"
-    killed = '#!/bin/sh\necho "$1 $2 start 0" >> ledger\necho "$1 $2 end 0" >> ledger\nkill -9 $$\n'
-    s.submit(
-        fails("Only", 3)
-        + "RETRY Only 2 ONLY-IF 3,4\n"
-        + fails("NotOnly", 5)
-        + "RETRY NotOnly 2 ONLY-IF 3,4\n"
-        + fails("Unless", 4)
-        + "RETRY Unless 2 UNLESS-EXIT 3,4\n"
-        + fails("NotUnless", 5)
-        + "RETRY NotUnless 2 UNLESS-EXIT 3,4\n"
-        + fails("Both", 3)
-        + "RETRY Both 2 ONLY-IF 3,4 UNLESS-EXIT 3\n"
-        + "JOB Signal killed.sub\nRETRY Signal 1 ONLY-IF -9\n"
-        + "JOB Pre job.sub\nSCRIPT PRE Pre script.sh 6 pre $RETRY\nRETRY Pre 1 ONLY-IF 6\n"
-        + fails("Post", 3)
-        + "SCRIPT POST Post script.sh 4 post $RETRY\nRETRY Post 1 ONLY-IF 4\n"
-        + f"#== killed.sub\n{signal}#== killed.sh\n{killed}"
-    )
-    assert s.ends() == 1
-    times = {"Only": 3, "NotOnly": 1, "Unless": 1, "NotUnless": 3, "Both": 1}
-    times.update({"Signal": 2, "Post": 2})
-    assert dags.runs(s.work) == {f"{node} {n}": 1 for node in times for n in range(times[node])}
-    assert dags.scripts(s.work) == ["post 0", "post 1", "pre 0", "pre 1"]
-
-
-@STAGE.scene
-def the_delay_after_a_failed_pre_script(s: Scene) -> None:
-    """DAGMan is killed in it."""
-    s.submit(
-        "JOB A job.sub\nSCRIPT PRE A once.sh A\nRETRY A 1 DELAY 6\n"
-        "#== once.sh\n#!/bin/sh\ndate +%s.%N >> when\nmkdir once 2> /dev/null && exit 4\nexit 0\n"
-    )
-    s.says("Node A waits")
-    s.kill()
-    assert s.ends() == 0
-    first, second = (float(line) for line in s.text("when").splitlines())
-    assert second - first > shortest(6) - 1  # an old log is read to the second
-    assert dags.runs(s.work) == {"A 1": 1}
 
 
 # TIMEOUT
@@ -191,18 +107,6 @@ def a_job_that_never_matches(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_job_that_takes_too_long_in_all(s: Scene) -> None:
-    s.submit(
-        "JOB A told.sub\nTIMEOUT A TOTAL 5\nSCRIPT POST A script.sh 0 post A $RETURN\n"
-        "JOB B never.sub\nTIMEOUT B TOTAL 3 RUNNING 1\n"
-    )
-    assert s.ends() == 1
-    assert dags.scripts(s.work) == ["post A -1002"]
-    assert s.rescue() == ["A"]  # its POST script was content
-    assert len(re.findall(r"TIMEOUT TOTAL [35]\)", s.out())) >= 2
-
-
-@STAGE.scene
 def a_timeout_is_not_set_back_by_a_restart(s: Scene) -> None:
     """By the log, the job runs for an hour; the limit counted anew would not come in this test."""
     s.submit("JOB A told.sub\nTIMEOUT A RUNNING 3000\n", started="A 0")
@@ -215,22 +119,6 @@ def a_timeout_is_not_set_back_by_a_restart(s: Scene) -> None:
     assert s.ends() == 1
     assert "(TIMEOUT RUNNING 3000): removing its jobs" in s.out()
     assert dags.runs(s.work) == {}
-
-
-@STAGE.scene
-def a_held_job_is_not_timed_while_it_is_held(s: Scene) -> None:
-    """By the log, that lasts for an hour."""
-    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 3000\n", started="A 0")
-    s.run("condor_hold", str(s.job("A")))
-    s.applied("JOB_HELD", "A")
-    s.hold()
-    s.put_back()
-    s.release()
-    s.settled()
-    assert "TIMEOUT" not in s.out()
-    s.touch("go.A")
-    s.run("condor_release", str(s.job("A")))
-    assert s.ends() == 0
 
 
 @STAGE.scene
@@ -250,42 +138,6 @@ def a_sub_dag_that_takes_too_long_goes_on_where_it_was(s: Scene) -> None:
     assert dags.starts(s.work) == {"A 0": 1, "B 0": 2}
     assert dags.scripts(s.work) == ["pre S", "pre S"]
     assert (s.work / "inner.dag.rescue001").exists()
-
-
-@STAGE.scene
-def one_of_several_procs_takes_too_long(s: Scene) -> None:
-    s.submit(
-        "JOB A several.sub\nTIMEOUT A RUNNING 3000\nJOB B job.sub\nPARENT A CHILD B\n"
-        "#== several.sub\nuniverse = scheduler\nexecutable = told.sh\n"
-        'arguments = "P$(ProcId) 0"\nqueue 3\n'
-    )
-    for proc in range(3):
-        s.started(f"P{proc} 0")
-    s.touch("go.P0")
-    s.applied("JOB_TERMINATED", "A")
-    s.hold()
-    s.put_back()
-    s.release()
-    assert s.ends() == 1
-    assert dags.starts(s.work) == {"P0 0": 1, "P1 0": 1, "P2 0": 1}
-    assert dags.runs(s.work) == {"P0 0": 1}
-    assert s.rescue() == []
-    assert [e["EventTypeNumber"] for e in s.events()].count(9) == 2
-
-
-@STAGE.scene
-def special_nodes_have_timeouts_too(s: Scene) -> None:
-    s.submit(
-        "PROVISIONER P never.sub\nTIMEOUT P QUEUED 2\nJOB A job.sub\n"
-        "SERVICE S told.sub\nTIMEOUT S RUNNING 1\n"
-        "FINAL F told.sub\nTIMEOUT F RUNNING 3\n"
-    )
-    assert s.ends() == 1
-    assert dags.runs(s.work) == {}
-    assert s.submissions()["F"] == 1
-    assert s.submissions()["A"] == 0
-    for words in ("QUEUED 2", "RUNNING 3"):
-        assert f"(TIMEOUT {words})" in s.out()
 
 
 # CHOOSE
@@ -335,25 +187,6 @@ def the_example_of_a_sweep(s: Scene) -> None:
 # Knobs
 
 
-@STAGE.scene
-def pre_scripts_start_at_a_bounded_pace_after_a_restart(s: Scene) -> None:
-    names = [f"N{n}" for n in range(8)]
-    lines = ["CONFIG t.config\nJOB R told.sub\n"]
-    lines += [f"JOB {name} job.sub NOOP\nSCRIPT PRE {name} script.sh 0 pre\n" for name in names]
-    lines += [f"PARENT R CHILD {' '.join(names)}\n"]
-    lines += ["#== t.config\nPYDAGMAN_PRE_SCRIPTS_PER_SECOND = 2\n"]
-    s.submit("".join(lines), started="R 0")
-    s.hold()
-    s.touch("go.R")
-    s.ran("R 0")
-    s.release()
-    assert s.ends() == 0
-    stamps = re.findall(r"^(.{17}) Running PRE script", s.out(), re.M)
-    assert len(stamps) == len(dags.scripts(s.work)) == 8
-    first, last = (datetime.strptime(stamps[n], "%m/%d/%y %H:%M:%S") for n in (0, -1))
-    assert (last - first).total_seconds() >= 2  # 3.5, and what is below a second is not said
-
-
 CHECKED = "CONFIG t.config\n"
 CHECKS = "#== t.config\nDAGMAN_CHECK_QUEUE_INTERVAL = 2\n"
 
@@ -373,6 +206,4 @@ def a_job_that_vanishes_without_any_event(s: Scene) -> None:
     assert 9 not in [event["EventTypeNumber"] for event in s.events()]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_own_language(played: Played, name: str) -> None:
-    played.check(name)
+test_own_language = STAGE.tests()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, Scene, Stage
 from tests.pool.test_sites import dag_text, lines, pair, with_jobs
 from tests.web import browsers
 
@@ -77,8 +77,7 @@ def agree(page: Any) -> None:
 def buttons_of_nodes(s: Scene) -> None:
     s.submit(DAG)
     s.says("Node F job proc .* failed with status 3")
-    for node in ("A", "K", "M"):
-        s.started(f"{node} 0")
+    s.started(*(f"{node} 0" for node in ("A", "K", "M")))
     with opened(s) as page:
         press(page, "F", "Run again", asks=True)
         s.ran("G 0")
@@ -168,6 +167,4 @@ def a_group_and_its_sites(s: Scene) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_page(played: Played, name: str) -> None:
-    played.check(name)
+test_page = STAGE.tests()

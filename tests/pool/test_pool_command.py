@@ -19,8 +19,6 @@ from tests.pool.conftest import set_knobs
 from tests.pool.waiting import until
 from tests.waiting import LIMIT_S
 
-pytestmark = pytest.mark.pool
-
 
 @dataclass
 class Typist:

@@ -14,8 +14,6 @@ from condor_pydagman import DagState, DagStatus, dag_status, read_dag, read_node
 from tests import pages
 from tests.pool.access_point import AccessPoint
 
-pytestmark = pytest.mark.pool
-
 PAGE = Path(__file__).resolve().parents[2] / "docs/python.md"
 SUBMIT = """\
 executable = /bin/sh

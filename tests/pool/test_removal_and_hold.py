@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 
 import htcondor2
-import pytest
 
 from tests.pool import dags
 from tests.pool.dagmans import dagmans_in, send
-from tests.pool.scenes import FIRST, Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
-HALTED = 6  # DAG_Status
 
 
 # condor_rm and the FINAL node
-
-
-@STAGE.scene
-def condor_rm_while_the_final_node_runs(s: Scene) -> None:
-    s.submit("JOB A job.sub\nFINAL F told.sub\nSCRIPT POST F script.sh 0 post F $RETURN\n")
-    s.started("F 0")
-    s.remove()
-    s.gone()
-    assert "EXITING WITH STATUS 2" in s.out()
-    assert s.rescue() == ["A"]
-    assert dags.starts(s.work) == {"A 0": 1, "F 0": 1}
-    assert dags.runs(s.work) == {"A 0": 1}
-    assert json.loads(s.text("t.dag.metrics"))["exitcode"] == 2
 
 
 @STAGE.scene
@@ -77,8 +59,7 @@ def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
         "CATEGORY Runs one\nCATEGORY Waits one\nMAXJOBS one 1\n"
         "PRIORITY Waits -1\nFINAL F job.sub\n"
     )
-    s.started("Held 0")
-    s.started("Runs 0")
+    s.started("Held 0", "Runs 0")
     s.run("condor_hold", str(s.job("Held")))
     for name in ("Pre", "Post", "Held"):
         s.wrote(name)
@@ -92,87 +73,6 @@ def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
 
 
 # condor_hold and condor_release of the DAG
-
-
-@STAGE.scene
-def held_while_halted_it_is_still_halted(s: Scene) -> None:
-    s.submit(dags.CHAIN)
-    s.started("A 0")
-    s.started("C 0")
-    s.touch("t.dag.halt")
-    s.says("Halting DAGMan progess")
-    s.hold()
-    s.touch("go.A")
-    s.ran("A 0")
-    s.release()
-    s.wrote("post A")
-    s.has(DAG_Status=HALTED, DAG_NodesDone=1)
-    s.settled()
-    assert "Running PRE script of Node B" not in s.out()
-    assert dags.scripts(s.work) == ["post A"]
-    (s.work / "t.dag.halt").unlink()
-    s.touch("go.C")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1}
-    assert dags.scripts(s.work) == ["post A", "pre B"]
-
-
-@STAGE.scene
-def held_while_a_node_waits_for_its_retry(s: Scene) -> None:
-    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 6\n' + FIRST)
-    s.ran("A 0")
-    s.says("waits")
-    s.hold()
-    s.release()
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1}
-    ((ended, _), (_, submitted)) = s.times(5), s.times(0)
-    assert ended + 5.3 < submitted  # the delay varies by a tenth
-
-
-@STAGE.scene
-def held_while_the_final_node_runs(s: Scene) -> None:
-    s.submit('JOB A job.sub\nVARS A code="1"\nFINAL F told.sub\nSCRIPT PRE F script.sh 0 pre\n')
-    s.started("F 0")
-    s.hold()
-    s.touch("go.F")
-    s.ran("F 0")
-    s.release()
-    assert s.ends() == 0
-    assert dags.starts(s.work) == {"A 0": 1, "F 0": 1}
-    assert dags.scripts(s.work) == ["pre"]
-
-
-@STAGE.scene
-def held_while_the_provisioner_has_not_given_its_go_ahead(s: Scene) -> None:
-    s.submit("PROVISIONER P told.sub\nJOB A job.sub\n", started="P 0")
-    provisioner = s.job("P")
-    s.hold()
-    s.release()
-    s.settled()
-    assert s.submissions() == {"P": 1}
-    s.run("condor_qedit", str(provisioner), "ProvisionerState", "2")
-    s.ran("A 0")
-    s.touch("go.P")
-    assert s.ends() == 0
-    assert dags.starts(s.work) == {"P 0": 1, "A 0": 1}
-
-
-@STAGE.scene
-def held_while_one_of_its_jobs_is_held(s: Scene) -> None:
-    s.submit("JOB A told.sub\nSCRIPT HOLD A script.sh 0 hold A\n", started="A 0")
-    job = s.job("A")
-    s.run("condor_hold", str(job))
-    s.wrote("hold A")
-    s.until(lambda: "HOLD_ENDED" in s.text("t.dag.nodes.log"), "the end of the HOLD script")
-    s.hold()
-    s.release()
-    s.has(DAG_JobsHeld=1)
-    s.touch("go.A")
-    s.run("condor_release", str(job))
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1}
-    assert dags.scripts(s.work) == ["hold A"]
 
 
 @STAGE.scene
@@ -256,38 +156,6 @@ def a_node_job_that_is_held_and_released(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_node_job_that_is_removed_has_failed(s: Scene) -> None:
-    s.submit(
-        "JOB A told.sub\nRETRY A 1\nSCRIPT POST A script.sh 0 post $RETRY $RETURN $JOBID\n"
-        "JOB B told.sub\nRETRY B 1\nJOB C job.sub\nPARENT B CHILD C\n"
-    )
-    s.started("A 0")
-    s.started("B 0")
-    s.run("condor_rm", str(s.job("A")), str(s.job("B")))
-    s.wrote(f"post 0 -1002 {s.job('A')}.0")
-    s.started("B 1")
-    s.touch("go.B")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"B 1": 1, "C 0": 1}
-    assert "was removed" in s.out()
-
-
-@STAGE.scene
-def one_of_several_procs_is_removed(s: Scene) -> None:
-    s.submit(
-        "JOB A several.sub\nRETRY A 1\n#== several.sub\nuniverse = scheduler\n"
-        'executable = told.sh\narguments = "P$(ProcId) $(RETRY)"\nqueue 3\n'
-    )
-    for proc in range(3):
-        s.started(f"P{proc} 0")
-    s.run("condor_rm", f"{s.job('A')}.1")
-    s.started("P2 1")
-    s.touch("go.P0", "go.P1", "go.P2")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"P0 1": 1, "P1 1": 1, "P2 1": 1}
-
-
-@STAGE.scene
 def jobs_that_failed_do_not_count_as_removed(s: Scene) -> None:
     """Four DAGs end with the failure of their only job, a fifth, whose DAGMan is slow, with that of
     three procs of four: the schedd still has them in its queue then, and would remove them."""
@@ -319,6 +187,4 @@ def jobs_that_failed_do_not_count_as_removed(s: Scene) -> None:
         assert (ad["JobStatus"], ad["ExitCode"]) == (4, 3)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_removal_and_hold(played: Played, name: str) -> None:
-    played.check(name)
+test_removal_and_hold = STAGE.tests()

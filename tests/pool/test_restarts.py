@@ -11,16 +11,12 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
 from tests.pool.conftest import running_pool
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.waiting import LIMIT_S
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 
@@ -157,9 +153,7 @@ PLAYS["three times"] = [MOMENTS[name] for name in AGAIN]
 STAGE.scenes = {name: partial(play, moments=moments) for name, moments in PLAYS.items()}
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_a_kill_changes_nothing(played: Played, name: str) -> None:
-    played.check(name)
+test_a_kill_changes_nothing = STAGE.tests()
 
 
 # The access point itself

@@ -23,8 +23,6 @@ from tests.pool.access_point import AccessPoint
 from tests.pool.waiting import until
 from tests.waiting import LIMIT_S
 
-pytestmark = pytest.mark.pool
-
 SUBMIT = "universe = scheduler\nexecutable = /bin/sh\narguments = \"-c '{}'\"\nqueue {}\n"
 FOREVER = "exec sleep 100000"
 NOWHERE = {

@@ -11,11 +11,9 @@ from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from tests.contract.schedd import Wish
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.second_user import Eve, Forger
 from tests.pool.test_schedd_contract import RealSide
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 
@@ -47,8 +45,7 @@ def jobs_of_a_stranger_are_not_adopted(s: Scene) -> None:
         pause=0.5,
     )
     try:
-        s.kill()  # what the log does not show is looked for by its successor
-        s.says("done with RECOVERY mode")
+        s.restart()  # what the log does not show is looked for by its successor
         ours = we.forge(s.cluster, "A", "hold = true")
         s.says(f"removing cluster {ours}: .* a second cluster of DAG node A")  # by a later look
         assert "found its job" not in s.out()
@@ -61,9 +58,7 @@ def jobs_of_a_stranger_are_not_adopted(s: Scene) -> None:
     assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1, "D 0": 1}
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_second_user(played: Played, name: str) -> None:
-    played.check(name)
+test_second_user = STAGE.tests()
 
 
 @pytest.fixture

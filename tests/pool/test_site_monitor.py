@@ -15,8 +15,6 @@ from tests.pool.conftest import running_pool
 from tests.pool.dagmans import send
 from tests.pool.waiting import until
 
-pytestmark = pytest.mark.pool
-
 EXAMPLE = Path(__file__).parents[2] / "etc/condor_config.d/60-condor-pydagman-sites.config"
 SITES = 'MyType == "PydagmanSite"'
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-import pytest
-
 from tests.pool.dagmans import send
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.sites import Sites, dag_text, lines
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 # The job writes where it runs; it fails at the sites in $(bad), and waits for the file in $(wait).
@@ -79,45 +75,6 @@ def groups_run_at_their_sites(s: Scene) -> None:
     ]
     assert not any(row["groups"] for row in sites.listed().values())
     assert not list((s.work / "claims").glob("claims.*"))
-
-
-@STAGE.scene
-def a_group_that_fails_starts_over_elsewhere(s: Scene) -> None:
-    sites = with_jobs(s, north=9, south=9)
-    s.submit(
-        dag_text(
-            s,
-            pair("A", ALWAYS, f'bad="-{sites.full("north")}-" wait="no"'),
-            "SITE_POLICY A FAILURES 1\nSITE_POLICY A OLD_SITE NEVER\n"
-            f'SITE_POLICY A RANK TARGET.Name == "{sites.full("north")}"\n',
-        )
-    )
-    assert s.ends() == 0
-    assert [line.split("-")[0] for line in lines(s.work, "ended.txt")] == [
-        "A1 north",
-        "A1 south",
-        "A2 south",
-    ]
-    assert "Group A has to leave site north-" in s.out()
-
-
-@STAGE.scene
-def a_site_that_fails_all_jobs_does_not_take_all_groups(s: Scene) -> None:
-    """It gets three.  The good one has room for one: the others wait for it, and none ends."""
-    sites = with_jobs(s, north=9, south=1)
-    bad = f'bad="-{sites.full("north")}-" wait="no"'
-    policy = f"SITE_POLICY ALL_GROUPS FAILURES 1\nSITE_POLICY ALL_GROUPS RANK {NORTH_FIRST}\n"
-    s.submit(dag_text(s, "".join(pair(name, bad, bad) for name in "ABCDEF"), policy))
-    assert s.ends() == 0
-    said = s.out()
-    assert said.count(" is matched to site north-") == 3
-    assert said.count(" is matched to site south-") == 6
-    assert "(round 3)" not in said
-    assert "Site north-" in said and " gets no group for 1 s, and then one at a time" in said
-    assert "1 is paused, because groups had to leave it (north-" in said
-
-
-NORTH_FIRST = 'regexp("^north", TARGET.Name)'
 
 
 def rematch(s: Scene) -> int:
@@ -255,22 +212,4 @@ def the_environment_of_dagman_names_the_site(s: Scene) -> None:
     assert lines(s.work, "at.txt") == ["A north /data", "B north /data"]
 
 
-@STAGE.scene
-def descriptions_that_are_wrong(s: Scene) -> None:
-    sites = with_jobs(s, north=1)
-    (sites.directory / "odd.ad").write_text('Name = "odd"\nMaxMatches = (1\n')
-    done = sites.monitor("--check")
-    assert done.returncode == 1
-    assert f"{sites.directory}/odd.ad:2: '(' is not closed" in done.stdout
-    assert "2 sites, 1 of them wrong" in done.stdout
-    assert sites.monitor("--once").returncode == 1
-    assert [row["most"] for row in sites.listed().values()] == [1]
-    s.write(dag_text(s, pair("A"), "SITE_POLICY A RANK 1 ; 2\n"))
-    s.submit_again("-no_check_dag")  # condor_submit_dag would find it
-    assert s.ends() == 1
-    assert "SITE_POLICY of group A: Rank = 1 ; 2" in s.out()
-
-
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_sites(played: Played, name: str) -> None:
-    played.check(name)
+test_sites = STAGE.tests()

@@ -15,8 +15,6 @@ from tests.pool.access_point import AccessPoint
 from tests.pool.test_schedd_contract import NOWHERE
 from tests.waiting import LIMIT_S
 
-pytestmark = pytest.mark.pool
-
 CLUSTER = 900_000  # there is no such job: only what it says itself counts
 
 

@@ -12,7 +12,7 @@ import pytest
 from condor_pydagman.pool import apt
 from tests.installation import CHECKOUT
 from tests.pool.access_point import new_directory
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.sites import Sites, dag_text
 from tests.servers.slurm import QUEUE, Slurm
 
@@ -62,6 +62,4 @@ def a_group_at_a_slurm(s: Scene) -> None:
     assert s.text("u1+out.out") == f"DATA OF U1\nfrom {area}\n"
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_slurm(played: Played, name: str) -> None:
-    played.check(name)
+test_slurm = STAGE.tests()

@@ -7,12 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
-
-pytestmark = pytest.mark.pool
+from tests.pool.scenes import FIRST, Scene, Stage
 
 STAGE = Stage()
 # A told to go on by `go.A`, F fails when it first runs; K keeps the DAG alive until `go.K`.
@@ -133,34 +129,16 @@ def what_was_asked_is_known_after_kills(s: Scene) -> None:
     s.says("Node F job proc .* failed with status 3")
     s.started("H 0")
     steer(s, "skip", "S")
-    s.kill()
-    s.says("...done with RECOVERY mode")
+    s.restart()
     steer(s, "rerun", "F")
-    s.kill()
-    s.says("...done with RECOVERY mode", 2)
+    s.restart()
     s.ran("G 0")
     steer(s, "cancel", "H")
-    s.kill()
-    s.says("...done with RECOVERY mode", 3)
+    s.restart()
     s.touch("go.K")
     assert s.ends() == 1
     assert dags.runs(s.work) == {"F 0": 1, "F 1": 1, "G 0": 1, "K 0": 1}
     assert sorted(s.rescue()) == ["F", "G", "K", "S"]
-
-
-@STAGE.scene
-def a_halt_by_the_socket_outlives_dagman(s: Scene) -> None:
-    s.submit(PAIR, started="A 0")
-    steer(s, "halt", "--reason", "tea")
-    s.has(DAG_Status=6)
-    s.kill()
-    s.says("Restoring halted state")
-    s.touch("go.A")
-    s.ran("A 0")
-    steer(s, "resume")
-    s.ran("B 0")
-    s.touch("go.K")
-    assert s.ends() == 0
 
 
 @STAGE.scene
@@ -242,6 +220,4 @@ def a_wrong_request(s: Scene) -> None:
     assert "no DAGMan of yours runs" in steer(s, "cancel", "A", code=1)
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_steering(played: Played, name: str) -> None:
-    played.check(name)
+test_steering = STAGE.tests()

@@ -19,8 +19,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.bindings import need_htcondor_cli
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
-
 STANDS_STILL = """DAG_NodesDone == 1 && DAG_NodesPrerun == 1 && DAG_NodesPostrun == 1 &&
     DAG_NodesQueued == 1 && DAG_NodesReady == 1 && DAG_NodesFailed == 1 && DAG_JobsRunning == 1"""
 HTCONDOR = [sys.executable, "-c", "from htcondor_cli.cli import main; main()"]

@@ -21,8 +21,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.stock import Stock, plain
 from tools.record_submit_corpus import FILE, lay_out, made, reduced
 
-pytestmark = pytest.mark.pool
-
 RECORDED: dict[str, Any] = recordings.load(FILE)
 # Enough for a change in stock to show; it needs a second for each file that it refuses.
 _MADE = [name for name in RECORDED if "jobs" in RECORDED[name]]

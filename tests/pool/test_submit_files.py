@@ -26,7 +26,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.command_lines.table import Line, read
 from tests.pool.stock import Stock, plain
 
-pytestmark = pytest.mark.pool
 ROOT = Path(__file__).resolve().parents[2]
 LINES = read(Path(__file__).with_name("command_lines") / "submit.txt")
 BATCHES = 4  # two at a time

@@ -13,11 +13,9 @@ from condor_pydagman.vocabulary import SHARED_CLUSTER
 from tests.corpora import submit_files
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 from tests.pool.test_submit_corpus import RECORDED
 from tools.record_submit_corpus import CHANGING, lay_out
-
-pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 
@@ -57,8 +55,7 @@ def clusters(s: Scene) -> int:
 
 def all_started(s: Scene, names: str) -> None:
     """Wait until the job of each of these nodes has started."""
-    for name in names:
-        s.started(f"{name} 0")
+    s.started(*(f"{name} 0" for name in names))
 
 
 @STAGE.scene
@@ -108,11 +105,9 @@ def dagman_is_killed_while_they_run(s: Scene) -> None:
     s.submit(TOGETHER + bag("A B C D E", "told.sub") + "RETRY C 1\n" + FILES)
     all_started(s, "ABCDE")
     s.touch("go.B")
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.touch("go.A", "go.C", "go.D")
-    s.kill()
-    s.says("done with RECOVERY mode", 2)
+    s.restart()
     s.touch("go.E")
     assert s.ends() == 0
     assert dags.starts(s.work) == {f"{name} 0": 1 for name in "ABCDE"}
@@ -131,42 +126,7 @@ def one_of_them_is_removed_by_hand(s: Scene) -> None:
     assert sorted(s.rescue()) == ["A", "B", "D"]
 
 
-@STAGE.scene
-def all_are_removed_with_the_dag(s: Scene) -> None:
-    s.submit(TOGETHER + bag("A B C D", "told.sub") + FILES)
-    all_started(s, "ABCD")
-    s.touch("go.B")
-    s.says("Node B job proc .* completed")
-    s.remove()
-    s.gone()
-    assert s.rescue() == ["B"]
-    assert dags.runs(s.work) == {"B 0": 1}
-
-
-@STAGE.scene
-def a_timeout_takes_one_of_them(s: Scene) -> None:
-    s.submit(TOGETHER + bag("A B C D", "told.sub") + "TIMEOUT C RUNNING 3\n" + FILES)
-    all_started(s, "ABD")
-    s.says("Node C job proc .* was removed")
-    s.touch("go.A", "go.B", "go.D")
-    assert s.ends() == 1
-    assert sorted(s.rescue()) == ["A", "B", "D"]
-
-
-@STAGE.scene
-def the_idle_limit_counts_each_of_them(s: Scene) -> None:
-    text = TOGETHER + bag(" ".join(f"N{number}" for number in range(9)), "never.sub")
-    s.submit(text + FILES, "-maxidle", "5")
-    s.says("Number of idle job procs: 5")
-    s.settled()
-    assert "Number of idle job procs: 6" not in s.out()
-    s.remove()
-    s.gone()
-
-
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_scenes(played: Played, name: str) -> None:
-    played.check(name)
+test_scenes = STAGE.tests()
 
 
 def job_ads(access_point: AccessPoint, work: Path, nodes: int) -> dict[str, dict[str, Any]]:

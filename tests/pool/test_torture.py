@@ -16,8 +16,6 @@ from tests.torture.disturbances import DISTURBANCES
 from tests.torture.play import PlannedRun, Player, Settings
 from tests.torture.world import World
 
-pytestmark = pytest.mark.pool
-
 SLICE = ("kill", "points", "submits", "files", "remove", "truncate", "stranger")
 
 

@@ -12,8 +12,6 @@ import pytest
 from tests.torture import data, data_sites
 from tests.torture.data_sites import DAGMAN, HELPERS, WORKERS
 
-pytestmark = pytest.mark.pool
-
 SEED = 7
 DISTURBANCES = 40
 

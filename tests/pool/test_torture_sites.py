@@ -8,11 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-import pytest
-
 from tests.torture import site_world, sites
-
-pytestmark = pytest.mark.pool
 
 DAGS = 2
 

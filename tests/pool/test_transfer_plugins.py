@@ -19,7 +19,6 @@ from condor_pydagman.placement.plugin_way import PluginWay
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings
 from tests.pool.access_point import AccessPoint
 
-pytestmark = pytest.mark.pool
 DATA = bytes(range(256)) * 1000
 
 

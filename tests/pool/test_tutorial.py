@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests import pages
 from tests.pool.access_point import AccessPoint
 from tests.pool.test_how_to import write
 from tests.waiting import until
-
-pytestmark = pytest.mark.pool
 
 AGAIN = "ask again until"  # so a person is told before a command that may have to be repeated
 

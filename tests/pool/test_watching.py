@@ -32,8 +32,6 @@ from tests.pool.scenes import FIRST, STATUS, Played, Scene, Stage
 from tests.pool.stock import Stock, plain
 from tests.waiting import LIMIT_S
 
-pytestmark = pytest.mark.pool
-
 STAGE = Stage()
 HTCONDOR = (sys.executable, "-c", "from htcondor_cli.cli import main; main()")
 # Until somebody does something: held, to be removed, a sub-DAG, and one that waits for all of them.
@@ -208,8 +206,7 @@ def goes_on(s: Scene) -> None:
     s.until(lambda: table(s) == LASTING, f"{LASTING} in the table")
     stands_still(s)
     told, since = events(s), len(s.out())
-    s.kill()
-    s.says("done with RECOVERY mode")
+    s.restart()
     s.until(lambda: table(s, since) == LASTING, f"{LASTING} in a new table")
     stands_still(s)
     assert facts(after_restart(s)) == facts(told)
@@ -395,9 +392,7 @@ def files_that_are_deleted_meanwhile(s: Scene) -> None:
     assert end["exit_code"] == 2
 
 
-@pytest.mark.parametrize("name", STAGE.scenes)
-def test_watching(played: Played, name: str) -> None:
-    played.check(name)
+test_watching = STAGE.tests()
 
 
 @pytest.mark.parametrize("name", STAGE.pairs)

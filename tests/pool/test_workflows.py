@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.pool.access_point import AccessPoint
 from tests.workflows.files import LEDGER, write
 from tests.workflows.ledger import check_ledger
 from tests.workflows.shapes import SHAPES, make
-
-pytestmark = pytest.mark.pool
 
 # Together more than 500 nodes; the workflows run side by side.
 SIZE = 70

@@ -18,7 +18,6 @@ import contextlib
 import os
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -28,13 +27,14 @@ from random import Random
 
 from condor_pydagman.adapters.shared_directory import OPEN, SharedDirectory
 from condor_pydagman.placement.rules.allocation_rules import read_ledger
-from condor_pydagman.pool import Pool, processes
+from condor_pydagman.pool import processes
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in
 from tests.pool.waiting import end_of
 from tests.servers import real
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 from tests.torture import data_dags
+from tests.torture.commands import own_pool, verdict, words_of
 from tests.torture.data_dags import Place
 from tests.torture.world import until
 
@@ -246,7 +246,7 @@ class Torture:
         for path in shared.glob(f"own.*/{LOCKS}*"):
             if is_locked(path):
                 yield f"a lock, {path.name}"
-        for pid in self._workers():
+        for pid in self.workers():
             yield f"a worker, {pid}"
 
     # What is done to it
@@ -265,7 +265,7 @@ class Torture:
         """One of some processes; 0 if there is none."""
         return self._disturber.choice(pids) if pids else 0
 
-    def _workers(self, *, below: bool = False) -> list[int]:
+    def workers(self, *, below: bool = False) -> list[int]:
         """Workers of DATA nodes, or their processes."""
         family = self.access_point.processes()
         marked = {pid for pid in family if b".order\0" in data_dags.words_of(pid)}
@@ -281,62 +281,35 @@ class Torture:
             os.kill(pid, signal.SIGKILL)
         return bool(pid)
 
-    def kill_worker(self, over: threading.Event) -> bool:
-        return self.kill(self._workers())
-
-    def kill_below(self, over: threading.Event) -> bool:
-        return self.kill(self._workers(below=True))
-
-    def kill_dagman(self, over: threading.Event) -> bool:
-        return self.kill(list(dagmans_in(self.work)))
-
-    def kill_starter(self, over: threading.Event) -> bool:
-        return self.kill(self._daemons("condor_starter"))
-
-    def kill_schedd(self, over: threading.Event) -> bool:
-        return self.kill(self._daemons("condor_schedd"))
-
-    def _daemons(self, name: str) -> list[int]:
+    def daemons(self, name: str) -> list[int]:
+        """Those of the pool with that name."""
         return [pid for pid in self.access_point.processes() if processes.stat_of(pid).name == name]
 
     def stop_worker(self, over: threading.Event) -> bool:
         """A worker hangs for longer than its servers have patience."""
-        pid = self.one_of(self._workers())
+        pid = self.one_of(self.workers())
         if pid:
             os.kill(pid, signal.SIGSTOP)
             over.wait(2)
             os.kill(pid, signal.SIGCONT)
         return bool(pid)
 
-    def hold_dagman(self, over: threading.Event) -> bool:
-        return self._hold(self.cluster, over)
-
-    def hold_worker(self, over: threading.Event) -> bool:
-        return self._hold(self._job(), over)
-
-    def vacate_dagman(self, over: threading.Event) -> bool:
-        return self._obeyed("condor_vacate_job", self.cluster)
-
-    def vacate_worker(self, over: threading.Event) -> bool:
-        return self._obeyed("condor_vacate_job", self._job())
-
-    def remove_dagman(self, over: threading.Event) -> bool:
-        return self._obeyed("condor_rm", self.cluster)
-
-    def _hold(self, cluster: int, over: threading.Event) -> bool:
-        if not self._obeyed("condor_hold", cluster):
+    def hold(self, cluster: int, over: threading.Event) -> bool:
+        """Hold a job for a while; whether that was obeyed."""
+        if not self.obeyed("condor_hold", cluster):
             return False
         over.wait(self._disturber.uniform(0, 2))
         # While DAGMan leaves, and while the schedd is down, it can't be released.
-        until(lambda: self._obeyed("condor_release", cluster) or over.is_set(), pause=0.5)
+        until(lambda: self.obeyed("condor_release", cluster) or over.is_set(), pause=0.5)
         return True
 
-    def _obeyed(self, command: str, cluster: int) -> bool:
+    def obeyed(self, command: str, cluster: int) -> bool:
+        """Whether a command for a job was."""
         if not cluster:
             return False
         return self.access_point.run(command, str(cluster), check=False).returncode == 0
 
-    def _job(self) -> int:
+    def job(self) -> int:
         """The cluster of a DATA node that runs; 0 if none does."""
         what = f"DAGManJobId == {self.cluster} && JobUniverse == 12 && JobStatus == 2"
         with contextlib.suppress(AssertionError):  # the schedd is down
@@ -346,17 +319,17 @@ class Torture:
 
 # How often each is done, of all; and how.
 ACTS: dict[str, tuple[int, Callable[[Torture, threading.Event], bool]]] = {
-    "kill worker": (12, Torture.kill_worker),
-    "kill a process of a worker": (8, Torture.kill_below),
-    "kill DAGMan": (3, Torture.kill_dagman),
-    "kill starter": (2, Torture.kill_starter),
-    "kill schedd": (1, Torture.kill_schedd),
+    "kill worker": (12, lambda it, over: it.kill(it.workers())),
+    "kill a process of a worker": (8, lambda it, over: it.kill(it.workers(below=True))),
+    "kill DAGMan": (3, lambda it, over: it.kill(list(dagmans_in(it.work)))),
+    "kill starter": (2, lambda it, over: it.kill(it.daemons("condor_starter"))),
+    "kill schedd": (1, lambda it, over: it.kill(it.daemons("condor_schedd"))),
     "stop worker": (1, Torture.stop_worker),
-    "hold DAGMan": (1, Torture.hold_dagman),
-    "hold worker": (2, Torture.hold_worker),
-    "vacate DAGMan": (1, Torture.vacate_dagman),
-    "vacate worker": (2, Torture.vacate_worker),
-    "remove DAGMan": (1, Torture.remove_dagman),
+    "hold DAGMan": (1, lambda it, over: it.hold(it.cluster, over)),
+    "hold worker": (2, lambda it, over: it.hold(it.job(), over)),
+    "vacate DAGMan": (1, lambda it, over: it.obeyed("condor_vacate_job", it.cluster)),
+    "vacate worker": (2, lambda it, over: it.obeyed("condor_vacate_job", it.job())),
+    "remove DAGMan": (1, lambda it, over: it.obeyed("condor_rm", it.cluster)),
 }
 
 
@@ -392,17 +365,11 @@ def started(place: Path, seed: int) -> Iterator[Torture]:
     module = place / "modules" / "stork.transfer.mod-file"
     module.write_text(data_dags.MODULE)
     module.chmod(0o755)
-    pool = Pool(place / "pool")
-    (place / "pool" / "config.d").mkdir(parents=True)
-    (place / "pool" / "config.d" / "torture").write_text(KNOBS.format(place=place))
     (place / "ftp").mkdir()
     with faulty_http() as http, real.ftp(place / "ftp") as ftp:
         http.stall_s = 5.0
-        pool.start(timeout_s=120)
-        try:
-            yield Torture(AccessPoint(pool), http, ftp, place, seed)
-        finally:
-            pool.stop()
+        with own_pool(place, KNOBS.format(place=place)) as access_point:
+            yield Torture(access_point, http, ftp, place, seed)
 
 
 def main() -> int:
@@ -411,16 +378,10 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=100, help="and whatever else is done to DAGs")
     parser.add_argument("--seconds", type=float, default=1e6)
     parser.add_argument("--units", type=int, default=UNITS)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--directory", type=Path)
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # to stop the pool as ^C does
-    place = arguments.directory or Path(tempfile.mkdtemp(dir="/var/tmp"))
-    place.mkdir(exist_ok=True)
-    place.chmod(0o755)
+    arguments = words_of(parser)
     limit = time.monotonic() + arguments.seconds
     number = 0
-    with started(place, arguments.seed) as torture:
+    with started(arguments.directory, arguments.seed) as torture:
 
         def is_enough() -> bool:
             return torture.done >= arguments.kills or time.monotonic() > limit
@@ -431,9 +392,7 @@ def main() -> int:
     nodes = number * (4 * arguments.units + 2)
     print(f"seed {arguments.seed}: {number} DAGs, {nodes} nodes, {torture.submissions} submissions,"
           f" {torture.done} disturbances: {dict(torture.acts)}")  # fmt: skip
-    for line in torture.wrong:
-        print(f"WRONG: {line}")
-    return int(bool(torture.wrong))
+    return verdict(torture.wrong)
 
 
 if __name__ == "__main__":

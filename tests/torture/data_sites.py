@@ -14,12 +14,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import os
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -29,11 +26,12 @@ from random import Random
 from typing import NamedTuple
 
 from condor_pydagman.features.sites.adapters.claims_directory import Claims, parse
-from condor_pydagman.pool import Pool, processes
+from condor_pydagman.pool import processes
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in
 from tests.pool.waiting import end_of
 from tests.torture import data_dags
+from tests.torture.commands import own_pool, started_monitor, verdict, watch_claims, words_of
 from tests.torture.world import until
 
 KNOBS = """\
@@ -124,14 +122,7 @@ class Watch:
 
     def run(self, over: threading.Event) -> None:
         """Until it is over."""
-        fd = os.open(self._directory, os.O_RDONLY)
-        while not over.wait(LOOK_S):
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            try:
-                self._look()
-            finally:
-                fcntl.flock(fd, fcntl.LOCK_UN)
-        os.close(fd)
+        watch_claims(self._directory, over, LOOK_S, self._look)
 
     def _look(self) -> None:
         now = {}
@@ -233,11 +224,7 @@ class Torture:
         for name, area in self.areas.items():
             text = AD.format(name=name, places=PLACES[name], area=area)
             (sites / f"{name}.ad").write_text(text)
-        words = ["condor_pydagman", "sites", "monitor", str(sites), "--interval", "1"]
-        pool = self.access_point
-        with (self.place / "monitor.out").open("wb") as out:
-            command = pool.pool.command(words)
-            monitor = subprocess.Popen(command, env=pool.environment, stdout=out, stderr=out)
+        monitor = started_monitor(self.access_point, sites)
         try:
             yield
         finally:
@@ -318,14 +305,8 @@ def started(place: Path, seed: int, kills: Sequence[str]) -> Iterator[Torture]:
     """A pool of the test's own, in an empty directory."""
     for name in ("claims", "shared"):
         new_directory(place / name).chmod(0o1777)
-    pool = Pool(place / "pool")
-    (place / "pool" / "config.d").mkdir(parents=True)
-    (place / "pool" / "config.d" / "torture").write_text(KNOBS.format(place=place))
-    pool.start(timeout_s=120)
-    try:
-        yield Torture(AccessPoint(pool), place, seed, kills)
-    finally:
-        pool.stop()
+    with own_pool(place, KNOBS.format(place=place)) as access_point:
+        yield Torture(access_point, place, seed, kills)
 
 
 def main() -> int:
@@ -333,21 +314,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--units", type=int, default=12, help="of each of the two DAGs")
     parser.add_argument("--kills", default=f"{HELPERS},{WORKERS}", help="with commas between them")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--directory", type=Path)
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # to stop the pool as ^C does
-    place = arguments.directory or Path(tempfile.mkdtemp(dir="/var/tmp"))
-    place.mkdir(exist_ok=True)
-    place.chmod(0o755)
+    arguments = words_of(parser)
     begun = time.monotonic()
-    with started(place, arguments.seed, arguments.kills.split(",")) as torture:
+    kills = arguments.kills.split(",")
+    with started(arguments.directory, arguments.seed, kills) as torture:
         torture.play(arguments.units)
     seconds = time.monotonic() - begun
     print(f"seed {arguments.seed}, {seconds:.0f} s, {2 * arguments.units} units: {torture.line()}")
-    for line in torture.wrong:
-        print(f"WRONG: {line}")
-    return int(bool(torture.wrong))
+    return verdict(torture.wrong)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,8 @@ its rescue file.  Exit code 1 if a node's run began twice or not at all, or a DA
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import re
-import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -23,7 +19,8 @@ from pathlib import Path
 from random import Random
 
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.dagmans import dagmans_in
+from tests.pool.waiting import end_of
+from tests.torture.commands import kill_dagmans, words_of
 from tests.torture.world import started
 
 FEEDINGS = 15
@@ -87,42 +84,28 @@ class FedDag:
         killer = threading.Thread(target=self._kill, daemon=True)
         killer.start()
         until = time.time() + TIMEOUT_S
-        ended = False
-        while not ended and time.time() < until:
+        dag, code = self.work / "t.dag", None
+        while code != 0 and time.time() < until:
+            Path(f"{dag}.dagman.log").unlink(missing_ok=True)
             # One that was killed, and removed before it ran again, has left no rescue file.
             again = ("-update_submit",) if (self.work / "t.dag.condor.sub").exists() else ()
             cluster = self.access_point.submit(self.work, *again, "t.dag")
             remove_at = time.time() + self.random.choice((8, 20, 1000))
-            while not self._has_left(cluster) and time.time() < until:
+            while (code := end_of(dag)) is None and time.time() < until:
                 if time.time() > remove_at:
                     self.access_point.run("condor_rm", str(cluster), check=False)
                     self.removals += 1
                     remove_at = time.time() + 1000
                 time.sleep(0.3)
-            ended = self._ended_well(cluster)
         self._over.set()
         killer.join()
-        if not ended:
+        if code != 0:
             self.wrong.append("it does not end well")
         self._judge()
 
     def _kill(self) -> None:
-        while not self._over.wait(self.random.uniform(2.0, 12.0)):
-            for pid in dagmans_in(self.work):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-                    self.kills += 1
-
-    def _log(self) -> str:
-        log = self.work / "t.dag.dagman.log"
-        return log.read_text(errors="replace") if log.exists() else ""
-
-    def _has_left(self, cluster: int) -> bool:
-        return any(f"{kind} ({cluster:03}.000." in self._log() for kind in ("005", "009"))
-
-    def _ended_well(self, cluster: int) -> bool:
-        end = rf"^005 \({cluster:03}\.000\..*\n\t\(1\) Normal termination \(return value 0\)"
-        return re.search(end, self._log(), re.M) is not None
+        draw = self.random.uniform
+        self.kills = kill_dagmans(self.work, self._over, lambda: draw(2.0, 12.0))
 
     def _judge(self) -> None:
         lines = [line.split() for line in (self.work / "ledger").read_text().splitlines()]
@@ -145,15 +128,10 @@ def main() -> int:
     """Run it; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=3, help="DAGs that run side by side")
-    parser.add_argument("--directory", type=Path)
-    arguments = parser.parse_args()
-    place = arguments.directory or Path(tempfile.mkdtemp(dir="/var/tmp"))
-    place.mkdir(exist_ok=True)
-    place.chmod(0o755)
-    with started(place) as world:
-        return _play(world.access_point, place, arguments)
+    arguments = words_of(parser)
+    with started(arguments.directory) as world:
+        return _play(world.access_point, arguments.directory, arguments)
 
 
 def _play(access_point: AccessPoint, directory: Path, chosen: argparse.Namespace) -> int:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -15,9 +13,8 @@ from pathlib import Path
 from random import Random
 
 from condor_pydagman.features.sites.adapters.claims_directory import parse
-from condor_pydagman.pool import Pool
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.waiting import LIMIT_S
+from tests.torture.commands import own_pool, started_monitor, watch_claims
 
 KNOBS = """\
 DAGMAN_AVOID_SLASH_TMP = False
@@ -71,7 +68,7 @@ class SiteWorld:
     def running(self) -> Iterator[SiteWorld]:
         """Within, the sites are published, change, and are watched."""
         self._write()
-        self._monitor = self._started()
+        self._monitor = started_monitor(self.access_point, self.directory)
         threads = [threading.Thread(target=act) for act in (self._watch, self._change)]
         for thread in threads:
             thread.start()
@@ -93,13 +90,6 @@ class SiteWorld:
         if left:
             self.wrong.append(f"DAGMan job {owner} has ended and left {left[0]}")
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        words = ("condor_pydagman", "sites", "monitor", str(self.directory), "--interval", "1")
-        pool = self.access_point
-        argv = pool.pool.command(list(words))
-        with (self.directory.parent / "monitor.out").open("ab") as out:
-            return subprocess.Popen(argv, env=pool.environment, stdout=out, stderr=out)
-
     # What changes.
 
     def _change(self) -> None:
@@ -116,7 +106,7 @@ class SiteWorld:
                 self._monitor.wait()
                 self.monitors_killed += 1
                 time.sleep(self._random.choice((0.0, 4.0)))  # until its ads have vanished, or not
-                self._monitor = self._started()
+                self._monitor = started_monitor(self.access_point, self.directory)
 
     def _write(self) -> None:
         for name, most in MOST.items():
@@ -140,14 +130,7 @@ class SiteWorld:
     # Who watches.
 
     def _watch(self) -> None:
-        fd = os.open(self.claims, os.O_RDONLY)
-        while not self._over.wait(LOOK_S):
-            fcntl.flock(fd, fcntl.LOCK_EX)  # as between two decisions
-            try:
-                self._look()
-            finally:
-                fcntl.flock(fd, fcntl.LOCK_UN)
-        os.close(fd)
+        watch_claims(self.claims, self._over, LOOK_S, self._look)
 
     def _look(self) -> None:
         taken = self._taken()
@@ -179,12 +162,8 @@ def started(place: Path, random: Random) -> Iterator[SiteWorld]:
     claims = place / "claims"
     claims.mkdir()
     claims.chmod(0o1777)
-    pool = Pool(place / "pool")
-    (pool.directory / "config.d").mkdir(parents=True)
-    (pool.directory / "config.d" / "torture").write_text(KNOBS.format(claims=claims))
-    pool.start(timeout_s=LIMIT_S)
-    try:
-        with SiteWorld(AccessPoint(pool), place, random).running() as world:
-            yield world
-    finally:
-        pool.stop()
+    with (
+        own_pool(place, KNOBS.format(claims=claims)) as access_point,
+        SiteWorld(access_point, place, random).running() as world,
+    ):
+        yield world

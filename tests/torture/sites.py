@@ -12,12 +12,8 @@ code 1 if anything of `site_judge` does not hold.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import shutil
-import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -28,9 +24,9 @@ from pathlib import Path
 from random import Random
 
 from tests.pool.access_point import new_directory
-from tests.pool.dagmans import dagmans_in
 from tests.pool.waiting import end_of
 from tests.torture import faults, site_dags, site_judge
+from tests.torture.commands import kill_dagmans, verdict, words_of
 from tests.torture.faults import SITE_POINTS, Fault
 from tests.torture.site_judge import Generation, Judge
 from tests.torture.site_world import MOST, SiteWorld, started
@@ -182,11 +178,7 @@ class TorturedDag:
         yield self._rematch
 
     def _kill(self, over: threading.Event) -> None:
-        while not over.wait(self.random.uniform(1.0, 8.0)):
-            for pid in dagmans_in(self.work):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-                    self.kills += 1
+        self.kills += kill_dagmans(self.work, over, lambda: self.random.uniform(1.0, 8.0))
 
     def _rematch(self, over: threading.Event) -> None:
         """Somebody has groups matched again; an answer that never comes counts as none."""
@@ -295,29 +287,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run it; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--seed", default="1")
     parser.add_argument("--at-once", type=int, default=6)
     parser.add_argument("--half", action="store_true", help="records are half written, too")
-    parser.add_argument("--directory", type=Path)
-    arguments = parser.parse_args(argv)
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # to stop the pool as ^C does
-    place = arguments.directory or Path(tempfile.mkdtemp(dir="/var/tmp"))
-    place.mkdir(exist_ok=True)
-    place.chmod(0o755)
+    arguments = words_of(parser, argv)
     limit = time.monotonic() + 60 * arguments.minutes
-    with started(place, Random(arguments.seed)) as world:
+    with started(arguments.directory, Random(str(arguments.seed))) as world:
         points = SITE_POINTS if arguments.half else WHOLE_POINTS
         numbers = _until(limit)
-        tally = play(world, place, arguments.seed, numbers, 30.0, arguments.at_once, points)
+        tally = play(
+            world,
+            arguments.directory,
+            str(arguments.seed),
+            numbers,
+            30.0,
+            arguments.at_once,
+            points,
+        )
         print(f"monitor killed {world.monitors_killed} times; most groups: {world.most_seen}")
     print(tally.line())
     for step in SITE_POINTS:
         print(f"    {tally.steps[step]:4} kills {step}")
     for said, count in tally.refused.most_common(12):
         print(f"    {count:4} requests: {said}")
-    for line in tally.wrong:
-        print(f"WRONG: {line}")
-    return int(bool(tally.wrong))
+    return verdict(tally.wrong)
 
 
 if __name__ == "__main__":

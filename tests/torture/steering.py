@@ -13,10 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
-import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -24,9 +21,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from condor_pydagman.pool import Pool
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.dagmans import dagmans_in
+from tests.pool.waiting import end_of
+from tests.torture.commands import kill_dagmans, own_pool, verdict, words_of
 
 KNOBS = """\
 DAGMAN_AVOID_SLASH_TMP = False
@@ -98,21 +95,21 @@ class SteeredDag:
     def play(self) -> None:
         """To the end of the DAG."""
         self._write()
-        cluster = self.access_point.submit(self.work, "t.dag")
+        self.access_point.submit(self.work, "t.dag")
         killer = threading.Thread(target=self._kill, daemon=True)
         until = time.time() + STEERS_S
         self._over = threading.Event()
         killer.start()
-        while time.time() < until and not self._has_ended(cluster):
+        while time.time() < until and not self._has_ended():
             self._ask()
         self._over.set()
         killer.join()
         limit = time.time() + TIMEOUT_S
-        while not self._has_ended(cluster) and time.time() < limit:
+        while not self._has_ended() and time.time() < limit:
             self._steer("resume")
             self._steer("release", "--pattern", "*")
             time.sleep(1)
-        if not self._has_ended(cluster):
+        if not self._has_ended():
             self.wrong.append(f"{self.work} does not end")
         else:
             self._judge()
@@ -137,17 +134,12 @@ class SteeredDag:
             (self.work / name).write_text(text)
             (self.work / name).chmod(0o755)
 
-    def _has_ended(self, cluster: int) -> bool:
-        log = self.work / "t.dag.dagman.log"
-        text = log.read_text(errors="replace") if log.exists() else ""
-        return any(f"{kind} ({cluster:03}.000." in text for kind in ("005", "009"))
+    def _has_ended(self) -> bool:
+        return end_of(self.work / "t.dag") is not None
 
     def _kill(self) -> None:
-        while not self._over.wait(self.random.uniform(0.3, 2.5)):
-            for pid in dagmans_in(self.work):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-                    self.kills += 1
+        draw = self.random.uniform
+        self.kills = kill_dagmans(self.work, self._over, lambda: draw(0.3, 2.5))
 
     # Who steers.
 
@@ -273,20 +265,11 @@ def main() -> int:
     """Run it; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--directory", type=Path)
-    arguments = parser.parse_args()
-    place = arguments.directory or Path(tempfile.mkdtemp(dir="/var/tmp"))
-    place.mkdir(exist_ok=True)
-    place.chmod(0o755)
-    pool = Pool(place / "pool")
-    (place / "pool" / "config.d").mkdir(parents=True)
-    (place / "pool" / "config.d" / "torture").write_text(KNOBS)
-    pool.start(timeout_s=120)
+    arguments = words_of(parser)
+    place = arguments.directory
     kills = requests = answered = number = 0
     wrong: list[str] = []
-    try:
-        access_point = AccessPoint(pool)
+    with own_pool(place, KNOBS) as access_point:
         while kills < arguments.kills and not wrong:
             number += 1
             random = Random(f"{arguments.seed} {number}")
@@ -297,12 +280,8 @@ def main() -> int:
             answered += sum(asked.done is not None for asked in dag.asked)
             wrong += dag.wrong
             print(f"{number} DAGs, {kills} kills, {requests} requests", flush=True)
-    finally:
-        pool.stop()
     print(f"{number} DAGs, {kills} kills, {requests} requests, of which {answered} were answered")
-    for line in wrong:
-        print(f"WRONG: {line}")
-    return int(bool(wrong))
+    return verdict(wrong)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
-import os
 import re
 import subprocess
 import sys
@@ -28,6 +26,7 @@ from condor_pydagman.features.sites.adapters.claims_directory import parse
 from condor_pydagman.pool import Pool
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.waiting import end_of
+from tests.torture.commands import started_monitor, watch_claims
 
 NAMES = ("north", "south", "west")
 DEAD = "south"
@@ -134,13 +133,14 @@ class Sites:
     def running(self) -> Iterator[None]:
         """Within, all pools and the monitor run, and claims are watched."""
         every = [self._access, *self.pools.values()]
-        watcher = threading.Thread(target=self._watch)
+        watch = (self.claims, self._over, LOOK_S, self._look)
+        watcher = threading.Thread(target=watch_claims, args=watch)
         with ThreadPoolExecutor() as threads:
             try:
                 list(threads.map(lambda pool: pool.start(timeout_s=120, slots=8), every))
                 for name in NAMES:
                     self._describe(name)
-                monitor = self._monitor()
+                monitor = started_monitor(self.access, self.place / "sites", interval_s=2)
                 watcher.start()
                 try:
                     yield
@@ -165,24 +165,13 @@ class Sites:
         probe.write_text(PROBE.format(address=address))
         probe.chmod(0o755)
 
-    def _monitor(self) -> subprocess.Popen[bytes]:
-        words = ["condor_pydagman", "sites", "monitor", str(self.place / "sites")]
-        argv = self.access.pool.command([*words, "--interval", "2"])
-        with (self.place / "monitor.out").open("wb") as out:
-            return subprocess.Popen(argv, env=self.access.environment, stdout=out, stderr=out)
-
-    def _watch(self) -> None:
-        fd = os.open(self.claims, os.O_RDONLY)
-        while not self._over.wait(LOOK_S):
-            fcntl.flock(fd, fcntl.LOCK_EX)  # as between two decisions
-            taken: Counter[str] = Counter()
-            for path in self.claims.glob("claims.*"):
-                claims = parse(path.read_text())
-                taken.update(claims.counts() if claims else {})
-            fcntl.flock(fd, fcntl.LOCK_UN)
-            for site, count in taken.items():
-                self.most_seen[site] = max(self.most_seen[site], count)
-        os.close(fd)
+    def _look(self) -> None:
+        taken: Counter[str] = Counter()
+        for path in self.claims.glob("claims.*"):
+            claims = parse(path.read_text())
+            taken.update(claims.counts() if claims else {})
+        for site, count in taken.items():
+            self.most_seen[site] = max(self.most_seen[site], count)
 
     def lines(self, name: str, what: str) -> list[str]:
         """`STEP UNIT` of the jobs that have begun ('start') or ended ('end') at a site."""

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import Pool, processes
+from condor_pydagman.pool import processes
 from tests.pool import second_user
 from tests.pool.access_point import AccessPoint
 from tests.pool.dagmans import running_dagmans
+from tests.torture.commands import own_pool
 from tests.waiting import LIMIT_S
 
 # The master waits ever longer before it starts a dead daemon again; not here.
@@ -150,18 +151,11 @@ class World:
 def started(directory: Path) -> Iterator[World]:
     """A pool of the test's own, as long as it is needed; what an earlier command left in its queue
     is removed."""
-    pool = Pool(directory / "pool")
-    (pool.directory / "config.d").mkdir(parents=True, exist_ok=True)
-    (pool.directory / "config.d" / "torture").write_text(KNOBS + second_user.KNOBS)
-    try:
-        pool.start(timeout_s=LIMIT_S)
-        access_point = AccessPoint(pool)
+    with own_pool(directory, KNOBS + second_user.KNOBS) as access_point:
         if access_point.queue():
             access_point.run("condor_rm", "-all", check=False)
             access_point.wait_for(lambda: not access_point.queue(), say="an empty queue")
         yield World(access_point, directory)
-    finally:
-        pool.stop()
 
 
 def until(what: Callable[[], Any], seconds: float = LIMIT_S, pause: float = 0.1) -> Any:

@@ -12,6 +12,7 @@ import secrets
 import sys
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
@@ -277,3 +278,8 @@ if __name__ == "__main__":
     server.start()
     print(server.url, flush=True)
     play(shown, max(len(shown.names) / 60, 2))
+
+
+# What the fixtures `serve` and `open_page` give.
+Serve = Callable[..., FakeServer]
+Open = Callable[..., Any]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.web.fake_dag import FakeDag
-from tests.web.fake_server import FakeServer
+from tests.web.fake_server import Open, Serve
 
-Serve = Callable[..., FakeServer]
-Open = Callable[..., Any]
 ROWS = ".rows .row:not([hidden]):not(.on-its-way)"
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.web.fake_dag import FakeDag
-from tests.web.fake_server import FakeServer
-
-Serve = Callable[..., FakeServer]
-Open = Callable[..., Any]
+from tests.web.fake_server import FakeServer, Open, Serve
 
 # Button, the node's state before, options that are ticked, what is sent, state after.
 NODE_BUTTONS = [

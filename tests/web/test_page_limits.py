@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.web.fake_dag import FakeDag
-from tests.web.fake_server import FakeServer
+from tests.web.fake_server import Open, Serve
 from tests.web.test_page_link import CONTRAST
 
-Serve = Callable[..., FakeServer]
-Open = Callable[..., Any]
 TAPE = {
     "name": "tape", "kind": "JOBS", "most": 1000, "what": "jobs", "taken": 950, "own": 120,
     "waiting": 43, "waits": "node",

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.web.fake_dag import FakeDag
-from tests.web.fake_server import PAGE, FakeServer
+from tests.web.fake_server import PAGE, Open, Serve
 
-Serve = Callable[..., FakeServer]
-Open = Callable[..., Any]
 MARKUP = r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function|document\.write"
 INLINE = r"\son\w+=|\sstyle=|<style|<script(?! type=\"module\" src=)"
 VIEWS = ("picture", "nodes", "timeline", "explain", "files")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.web.fake_dag import FakeDag
 from tests.web.fake_groups import FakeGroups
-from tests.web.fake_server import FakeServer
+from tests.web.fake_server import Open, Serve
 from tests.web.test_page import HOSTILE
 from tests.web.test_page_link import CONTRAST
 
-Serve = Callable[..., FakeServer]
-Open = Callable[..., Any]
 ROWS = ".groups .rows .row:not([hidden]):not(.on-its-way)"
 FULL = "of 3 sites, 1 is full (north); 2 are not what the group requires (east, south)"
 

@@ -58,24 +58,12 @@ class BundledDag(make.EngineHarness):
         assert isinstance(found, Bundles)
         return found
 
-    def settle(self) -> list[do.Action]:
-        """Let all be answered but by the schedd, and let the log come back, until nothing is left;
-        returns all actions since."""
-        since = len(self.all) - len(self.last)
-        todo = self.last
-        while todo:
-            answers = [one for action in todo for one in self._answers(make.requested(action))]
-            todo = self.tell(*answers, *self.echo(todo))
-        self.last = self.all[since:]
-        self.replayed()
-        return self.last
-
     def happens(self, *what: Any) -> list[do.Action]:
         """As `tell`, and all is settled that follows."""
         self.tell(*what)
         return self.settle()
 
-    def _answers(self, request: Any) -> list[Any]:
+    def answers(self, request: Any) -> list[Any]:
         if isinstance(request, LookAt):
             nodes = (*request.followers, *request.nodes)
             return [LookedAt([self._look(one.node) for one in nodes])]

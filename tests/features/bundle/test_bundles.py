@@ -84,7 +84,7 @@ def test_a_bag_runs_in_one_job() -> None:
 
 def test_a_bundle_is_prepared_when_its_record_has_been_read() -> None:
     harness = begun()
-    harness.tell(*harness._answers(harness.asked(LookAt)[0]))
+    harness.tell(*harness.answers(harness.asked(LookAt)[0]))
     assert records(harness, "BUNDLED")
     assert not harness.asked(Prepare)
     harness.wait(CONFIRM_TIMEOUT_S + 1)  # it is not read back
@@ -570,7 +570,7 @@ def test_nodes_run_alone_whose_bundles_cannot_be_prepared() -> None:
 
 def test_all_nodes_of_a_kind_are_looked_at_again_when_descriptions_have_changed() -> None:
     harness = begun("A B C D E F\nBUNDLE b SIZE 2 WAIT 100 ALL_NODES", Throttles(jobs=2))
-    harness.tell(*harness._answers(harness.asked(LookAt)[0]))
+    harness.tell(*harness.answers(harness.asked(LookAt)[0]))
     harness.read_back()
     first = harness.asked(Prepare)[0]
     harness.kinds = {"B": "new", "E": "new"}

@@ -186,15 +186,15 @@ def test_the_last_node_waits_for_one_place_only() -> None:
 def test_a_halt_makes_no_bundles_and_submits_none() -> None:
     harness = begun()
     harness.happens(inputs.Halt("somebody says so"))
-    harness.happens(*harness._answers(harness.ever(LookAt)[0]))
+    harness.happens(*harness.answers(harness.ever(LookAt)[0]))
     assert not bundled(harness)
     harness.happens(inputs.Resume())
     assert len(bundled(harness)) == 1
     other = begun()
-    other.tell(*other._answers(other.asked(LookAt)[0]))
+    other.tell(*other.answers(other.asked(LookAt)[0]))
     other.read_back()
     (prepare,) = other.asked(Prepare)
-    other.happens(inputs.Halt("somebody says so"), *other._answers(prepare))
+    other.happens(inputs.Halt("somebody says so"), *other.answers(prepare))
     assert not other.ever(do.SubmitJob)
     assert states(other, ALL, State.READY)
 
@@ -271,11 +271,11 @@ def test_a_job_that_a_person_has_given_another_name_is_the_bundles() -> None:
 
 def test_a_bundle_that_is_being_made_when_the_run_ends_is_not_submitted() -> None:
     harness = begun(BAG + "\nFINAL F n.sub")
-    harness.tell(*harness._answers(harness.asked(LookAt)[0]))
+    harness.tell(*harness.answers(harness.asked(LookAt)[0]))
     harness.read_back()
     (prepare,) = harness.asked(Prepare)
     harness.happens(inputs.DagRemoved())
-    harness.happens(*harness._answers(prepare))
+    harness.happens(*harness.answers(prepare))
     assert not harness.ever(do.SubmitJob)
     assert "F" in submitted(harness)
 

@@ -258,10 +258,10 @@ def test_nothing_is_submitted_that_was_stopped_when_some_had_been_left_out(stop:
     harness = begun(CHAIN)
     harness.without = [3]
     (look,) = harness.asked(LookAt)
-    harness.tell(*harness._answers(look))
+    harness.tell(*harness.answers(look))
     harness.read_back()
     (prepare,) = harness.asked(Prepare)
-    left_out = harness.echo(harness.tell(*harness._answers(prepare)))
+    left_out = harness.echo(harness.tell(*harness.answers(prepare)))
     harness.tell(stop)
     harness.happens(*left_out)
     assert not harness.ever(do.SubmitJob)

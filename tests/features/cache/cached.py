@@ -68,6 +68,16 @@ class Store:
         if self.kept[name].result == result:
             self.kept[name] = self.kept[name]._replace(done=True)
 
+    def answers(self, dag: Dag, request: Any) -> list[Any]:
+        """Those of the process that has the store."""
+        if isinstance(request, LookUpCached):
+            return [CachedFound([self.look_up(dag, one) for one in request.wanted])]
+        if not isinstance(request, KeepCached):
+            return []
+        for node, result in request.kept:
+            self.keep(dag, node, result)
+        return [CachedKept([node for node, _ in request.kept])]
+
     def results(self) -> dict[str, str]:
         return {name: kept.result for name, kept in self.kept.items()}
 
@@ -77,29 +87,8 @@ class Caching(Steered):
 
     store: Store
 
-    def settle(self) -> list[do.Action]:
-        """Answer what has been asked, and let the log come back, until nothing is left to do."""
-        since = len(self.all) - len(self.last)
-        todo = self.last
-        while todo:
-            answers: list[Any] = []
-            for action in map(make.requested, todo):
-                if isinstance(action, LookUpCached):
-                    found = [self.store.look_up(self.dag, one) for one in action.wanted]
-                    answers.append(CachedFound(found))
-                elif isinstance(action, KeepCached):
-                    for node, result in action.kept:
-                        self.store.keep(self.dag, node, result)
-                    answers.append(CachedKept([node for node, _ in action.kept]))
-            todo = self.tell(*answers, *self.echo(todo))
-        self.last = self.all[since:]
-        self.replayed()
-        return self.last
-
-    def run(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
-        """A node's job is taken and ends, and all follows that does."""
-        self.last = self.run_node(name, cluster, value)
-        return self.settle()
+    def answers(self, request: Any) -> list[Any]:
+        return self.store.answers(self.dag, request)
 
     def run_all(self) -> list[str]:
         """Run the DAG to its end, all jobs well; the names of the nodes that were submitted."""

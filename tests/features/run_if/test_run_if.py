@@ -138,12 +138,6 @@ def test_a_parent_between_two_runs_has_not_ended() -> None:
     assert dag.state("X") == State.SUBMITTING
 
 
-def test_else_done_lets_children_go_on() -> None:
-    dag = decided("A -> X -> Y\nRUN_IF X ELSE DONE false")
-    dag.run("A", 1)
-    assert dag.states() == "A=DONE X=DONE Y=SUBMITTING"
-
-
 def test_a_child_is_skipped_only_if_all_its_parents_were() -> None:
     dag = decided("A -> X Y B; X Y -> S; X B -> R\nRUN_IF X false\nRUN_IF Y false")
     dag.run("A", 1)
@@ -191,13 +185,6 @@ def test_words_in_texts_are_not_shown() -> None:
     assert not dag.said("DONE is")
 
 
-def test_categories() -> None:
-    expression = "Category.c.Done == 1 && Category.c.Total == 2"
-    dag = decided(f"A -> X; B\nCATEGORY A c\nCATEGORY B c\nRUN_IF X {expression}")
-    dag.run("A", 1)
-    assert dag.state("X") == State.READY
-
-
 def test_a_category_is_counted_for_each_time_that_it_is_asked_for() -> None:
     dag = decided("""
         A -> X Y; B -> Z
@@ -213,10 +200,23 @@ def test_a_category_is_counted_for_each_time_that_it_is_asked_for() -> None:
     assert dag.said("Node Z is skipped, since RUN_IF Category.c.Done == 1 is false")
 
 
-def test_weak_edges_are_as_good_as_others() -> None:
-    dag = decided('A ~> X\nRUN_IF X Parents.A.Outcome == "DONE"')
-    dag.run("A", 1, value=1)
-    assert dag.states() == "A=FAILED X=DONE"
+@pytest.mark.parametrize(
+    ("text", "value", "states"),
+    [
+        ("A -> X -> Y\nRUN_IF X ELSE DONE false", 0, "A=DONE X=DONE Y=SUBMITTING"),
+        (
+            "A -> X; B\nCATEGORY A c\nCATEGORY B c\n"
+            "RUN_IF X Category.c.Done == 1 && Category.c.Total == 2",
+            *(0, "A=DONE X=READY B=SUBMITTING"),
+        ),
+        ('A ~> X\nRUN_IF X Parents.A.Outcome == "DONE"', 1, "A=FAILED X=DONE"),
+    ],
+    ids=["children of ELSE DONE go on", "categories", "weak edges are as good as others"],
+)
+def test_what_becomes_of_nodes(text: str, value: int, states: str) -> None:
+    dag = decided(text)
+    dag.run("A", 1, value)
+    assert dag.states() == states
 
 
 def test_a_halted_dag_decides_nothing() -> None:

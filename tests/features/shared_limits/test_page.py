@@ -16,7 +16,7 @@ from tests import locks
 from tests.dag_logs import DagLogs
 from tests.features.shared_limits.test_outside import ROW, a_dag
 from tests.page_logs import DAG
-from tests.unit.web.page_client import a_page, event, run
+from tests.unit.web.page_client import a_page, event
 
 ANSWER = json.dumps([limits_command._json(ROW)])
 
@@ -42,19 +42,16 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Child:
     return Child(monkeypatch)
 
 
-def test_nothing_is_asked_unless_somebody_wants_it(child: Child) -> None:
-    async def test() -> None:
-        limits = LimitAnswers()
-        limits.refresh_soon()
-        assert limits.facts.of(a_dag(), 7) == ()
-        limits.refresh_soon()
-        await asyncio.sleep(0)
-        assert not child.asked
-
-    run(test)
+async def test_nothing_is_asked_unless_somebody_wants_it(child: Child) -> None:
+    limits = LimitAnswers()
+    limits.refresh_soon()
+    assert limits.facts.of(a_dag(), 7) == ()
+    limits.refresh_soon()
+    await asyncio.sleep(0)
+    assert not child.asked
 
 
-def test_what_is_asked_for_is_there_at_a_later_look(
+async def test_what_is_asked_for_is_there_at_a_later_look(
     child: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("condor_pydagman.features.shared_limits.outside.FRESH_S", 0.0)
@@ -67,42 +64,35 @@ def test_what_is_asked_for_is_there_at_a_later_look(
         await asyncio.sleep(0.01)
         return found
 
-    async def test() -> None:
-        limits = LimitAnswers()
-        assert await look(limits) == []
-        assert await look(limits) == ["Tape"]
-        child.answer = PoolError("no answer", transient=True)
-        assert await look(limits) == ["Tape"]
-        assert await look(limits) == []
-        child.answer = "[{}]"
-        assert await look(limits) == []
-        assert child.asked == 5
-
-    run(test)
+    limits = LimitAnswers()
+    assert await look(limits) == []
+    assert await look(limits) == ["Tape"]
+    child.answer = PoolError("no answer", transient=True)
+    assert await look(limits) == ["Tape"]
+    assert await look(limits) == []
+    child.answer = "[{}]"
+    assert await look(limits) == []
+    assert child.asked == 5
 
 
 @pytest.mark.parametrize("line", ["", "SHARED_LIMIT tape ALL_NODES\n"])
-def test_the_page_is_told(
+async def test_the_page_is_told(
     logs: DagLogs, dag_file: Path, child: Child, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.setattr("condor_pydagman.features.shared_limits.outside.FRESH_S", 0.0)
     dag_file.write_text(DAG + line)
-
-    async def test() -> None:
-        with locks.held(f"{dag_file}.lock", "7\n"):
-            async with a_page(dag_file) as page:
-                stream = await page.follow()
+    with locks.held(f"{dag_file}.lock", "7\n"):
+        async with a_page(dag_file) as page:
+            stream = await page.follow()
+            seen = await event(stream, "overview")
+            if not line:
+                assert "shared_limits" not in await page.get("")
+                assert not child.asked
+                return
+            while not seen["shared_limits"]:
                 seen = await event(stream, "overview")
-                if not line:
-                    assert "shared_limits" not in await page.get("")
-                    assert not child.asked
-                    return
-                while not seen["shared_limits"]:
-                    seen = await event(stream, "overview")
-                (limit,) = seen["shared_limits"]
-                assert limit == {
-                    "name": "Tape", "kind": "JOBS", "most": 9, "what": "jobs", "taken": 9,
-                    "own": 5, "waiting": 4, "waits": "node"
-                }  # fmt: skip
-
-    run(test)
+            (limit,) = seen["shared_limits"]
+            assert limit == {
+                "name": "Tape", "kind": "JOBS", "most": 9, "what": "jobs", "taken": 9,
+                "own": 5, "waiting": 4, "waits": "node"
+            }  # fmt: skip

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.features.shared_limits.fair_shares import Party, shares
 
 
-def test_who_wants_less_gets_it_and_the_others_share_the_rest() -> None:
-    parties = [Party("a", 0, 1000, 1), Party("b", 0, 10, 2), Party("c", 0, 1000, 3)]
-    assert shares(110, parties) == {"a": 50, "b": 10, "c": 50}
-
-
-def test_what_can_not_be_shared_stays_where_it_is() -> None:
-    parties = [Party("a", 3, 9, 5), Party("b", 4, 9, 9)]
-    assert shares(7, parties) == {"a": 3, "b": 4}
-
-
-def test_of_too_few_places_each_goes_to_who_has_waited_longest() -> None:
-    parties = [Party("a", 1, 9, 1), Party("b", 0, 9, 3), Party("c", 0, 9, 2)]
-    assert shares(1, parties) == {"a": 0, "b": 0, "c": 1}
+@pytest.mark.parametrize(
+    ("most", "parties", "found"),
+    [
+        (110, [(0, 1000, 1), (0, 10, 2), (0, 1000, 3)], [50, 10, 50]),
+        (7, [(3, 9, 5), (4, 9, 9)], [3, 4]),
+        (1, [(1, 9, 1), (0, 9, 3), (0, 9, 2)], [0, 0, 1]),
+    ],
+    ids=["who wants less gets it", "the rest stays where it is", "who has waited longest"],
+)
+def test_who_gets_what(most: int, parties: list[tuple[int, int, int]], found: list[int]) -> None:
+    asked = [Party(str(n), *one) for n, one in enumerate(parties)]
+    assert shares(most, asked) == {str(n): places for n, places in enumerate(found)}
 
 
 @given(

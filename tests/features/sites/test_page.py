@@ -24,7 +24,7 @@ from tests import locks
 from tests.dag_logs import DagLogs
 from tests.page_logs import DAG
 from tests.unit.graph.texts import build_text
-from tests.unit.web.page_client import Page, a_page, event, events, run
+from tests.unit.web.page_client import Page, a_page, event, events
 
 GROUPS = (
     "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nJOB D a.sub\n"
@@ -80,70 +80,59 @@ async def rows(page: Page, **query: Any) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in (await page.get("groups", **query))["rows"]}
 
 
-def test_by_the_logs(logs: DagLogs, grouped: Path) -> None:
-    async def test() -> None:
-        async with a_page(grouped) as page:
-            found = await page.get("groups")
-            assert (found["total"], found["matches"], found["problem"]) == (2, 2, "")
-            one, other = (await rows(page))["one"], (await rows(page))[HOSTILE]
-            assert (one["state"], one["site"], one["since"]) == ("waiting", "", None)
-            assert (other["done"], other["total"]) == (0, 1)
-            stream = await page.follow()
-            assert (await event(stream, "sites"))["of"] == [0, 0]
-            matched(logs, "A", "the north")
-            told = await event(stream, "sites")
-            assert told == {"names": ["the north"], "nodes": [2], "changes": [[0, 1]]}
-            one = (await rows(page))["one"]
-            assert (one["state"], one["site"], one["round"]) == ("matched", "the north", 1)
-            assert abs(one["since"] - logs.now) < 1
-            boxes = {box["label"]: box for box in (await page.get("picture"))["boxes"]}
-            assert [boxes[name].get("site_group") for name in "ABCD"] == [0, 0, 1, None]
-            record(logs, "A", "SITE_TAKEN_BACK", 1, "IDLE 2h")
-            logs.abort(7)
-            async for name, _ in events(stream):
-                one = (await rows(page))["one"] if name != "sites" else one
-                if one["state"] == "leaving":
-                    break
-            assert one["reason"] == "IDLE 2h"
-            record(logs, "A", "SITE_LEFT", 1, "the north")
-            assert (await event(stream, "sites"))["changes"] == [[0, 0]]
-            assert (await rows(page))["one"]["state"] == "waiting"  # nothing cleans up
-
-    run(test)
+async def test_by_the_logs(logs: DagLogs, grouped: Path) -> None:
+    async with a_page(grouped) as page:
+        found = await page.get("groups")
+        assert (found["total"], found["matches"], found["problem"]) == (2, 2, "")
+        one, other = (await rows(page))["one"], (await rows(page))[HOSTILE]
+        assert (one["state"], one["site"], one["since"]) == ("waiting", "", None)
+        assert (other["done"], other["total"]) == (0, 1)
+        stream = await page.follow()
+        assert (await event(stream, "sites"))["of"] == [0, 0]
+        matched(logs, "A", "the north")
+        told = await event(stream, "sites")
+        assert told == {"names": ["the north"], "nodes": [2], "changes": [[0, 1]]}
+        one = (await rows(page))["one"]
+        assert (one["state"], one["site"], one["round"]) == ("matched", "the north", 1)
+        assert abs(one["since"] - logs.now) < 1
+        boxes = {box["label"]: box for box in (await page.get("picture"))["boxes"]}
+        assert [boxes[name].get("site_group") for name in "ABCD"] == [0, 0, 1, None]
+        record(logs, "A", "SITE_TAKEN_BACK", 1, "IDLE 2h")
+        logs.abort(7)
+        async for name, _ in events(stream):
+            one = (await rows(page))["one"] if name != "sites" else one
+            if one["state"] == "leaving":
+                break
+        assert one["reason"] == "IDLE 2h"
+        record(logs, "A", "SITE_LEFT", 1, "the north")
+        assert (await event(stream, "sites"))["changes"] == [[0, 0]]
+        assert (await rows(page))["one"]["state"] == "waiting"  # nothing cleans up
 
 
-def test_dagman_tells_more(logs: DagLogs, grouped: Path) -> None:
+async def test_dagman_tells_more(logs: DagLogs, grouped: Path) -> None:
     dagman = Dagman(GroupReport("one", "WAITING", "", 0, 2, 0, 1795000000.0, FULL))
-
-    async def test() -> None:
-        with locks.held(f"{grouped}.lock", "7\n"):
-            async with a_page(grouped, steering=dagman) as page:
-                one = (await rows(page))["one"]
-                assert (one["state"], one["reason"]) == ("waiting", FULL)
-                assert one["since"] == 1795000000.0
-                found = await page.get("groups/0")
-                assert (found["reason"], found["states"]) == (FULL, {"waiting": 2})
-                assert [node["name"] for node in found["nodes"]] == ["A", "B"]
-                assert dagman.asked == 1, "it is not asked for each request"
-
-    run(test)
+    with locks.held(f"{grouped}.lock", "7\n"):
+        async with a_page(grouped, steering=dagman) as page:
+            one = (await rows(page))["one"]
+            assert (one["state"], one["reason"]) == ("waiting", FULL)
+            assert one["since"] == 1795000000.0
+            found = await page.get("groups/0")
+            assert (found["reason"], found["states"]) == (FULL, {"waiting": 2})
+            assert [node["name"] for node in found["nodes"]] == ["A", "B"]
+            assert dagman.asked == 1, "it is not asked for each request"
 
 
-def test_why_a_group_has_left(logs: DagLogs, grouped: Path) -> None:
+async def test_why_a_group_has_left(logs: DagLogs, grouped: Path) -> None:
     dagman = Dagman(GroupReport("one", "CLEANING", "north", 1, 2, 0))
     matched(logs, "A", "north")
     record(logs, "A", "SITE_TAKEN_BACK", 1, "IDLE 2h")
     record(logs, "A", "SITE_LEFT", 1, "north")
-
-    async def test() -> None:
-        async with a_page(grouped, steering=dagman) as page:
-            one = (await rows(page))["one"]
-            assert (one["state"], one["site"], one["reason"]) == ("cleaning", "north", "IDLE 2h")
-
-    run(test)
+    async with a_page(grouped, steering=dagman) as page:
+        one = (await rows(page))["one"]
+        assert (one["state"], one["site"], one["reason"]) == ("cleaning", "north", "IDLE 2h")
 
 
-def test_a_dagman_that_does_not_answer(
+async def test_a_dagman_that_does_not_answer(
     logs: DagLogs, grouped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dagman = Dagman()
@@ -153,39 +142,31 @@ def test_a_dagman_that_does_not_answer(
     matched(logs, "C", "south")
     logs.submit("A", 7)
     logs.execute(7)
-
-    async def test() -> None:
-        async with a_page(grouped, steering=dagman) as page:
-            found = await page.get("groups", search="one")
-            assert found["problem"].endswith("DAGMan has broken off")
-            (row,) = found["rows"]
-            assert (row["site"], row["state"]) == ("north", "matched")
-            logs.terminate(7)
-            for cluster, node in enumerate("BCD", 8):
-                logs.submit(node, cluster)
-                logs.terminate(cluster)
-            logs.post("B", 0, 8)
-            logs.end()
-            stream = await page.follow()
-            await event(stream, "ended")
-            asked = dagman.asked
-            row = (await rows(page))["one"]
-            assert (row["state"], row["site"], row["done"]) == ("over", "north", 2)
-            assert dagman.asked == asked, "it has ended"
-
-    run(test)
+    async with a_page(grouped, steering=dagman) as page:
+        found = await page.get("groups", search="one")
+        assert found["problem"].endswith("DAGMan has broken off")
+        (row,) = found["rows"]
+        assert (row["site"], row["state"]) == ("north", "matched")
+        logs.terminate(7)
+        for cluster, node in enumerate("BCD", 8):
+            logs.submit(node, cluster)
+            logs.terminate(cluster)
+        logs.post("B", 0, 8)
+        logs.end()
+        stream = await page.follow()
+        await event(stream, "ended")
+        asked = dagman.asked
+        row = (await rows(page))["one"]
+        assert (row["state"], row["site"], row["done"]) == ("over", "north", 2)
+        assert dagman.asked == asked, "it has ended"
 
 
-def test_a_group_that_gets_no_site(logs: DagLogs, grouped: Path) -> None:
+async def test_a_group_that_gets_no_site(logs: DagLogs, grouped: Path) -> None:
     record(logs, "A", "NO_SITE", 1, "it has waited 1 h (WAIT)")
     logs.abort(7)
-
-    async def test() -> None:
-        async with a_page(grouped) as page:
-            row = (await rows(page))["one"]
-            assert (row["state"], row["reason"]) == ("siteless", "it has waited 1 h (WAIT)")
-
-    run(test)
+    async with a_page(grouped) as page:
+        row = (await rows(page))["one"]
+        assert (row["state"], row["reason"]) == ("siteless", "it has waited 1 h (WAIT)")
 
 
 @pytest.mark.parametrize(
@@ -198,93 +179,70 @@ def test_a_group_that_gets_no_site(logs: DagLogs, grouped: Path) -> None:
      ({"sort": "done"}, [HOSTILE, "one"]), ({"offset": "1"}, ["one"]), ({"limit": "0"}, []),
      ({"search": "%"}, [])],
 )  # fmt: skip
-def test_search_and_order(
+async def test_search_and_order(
     logs: DagLogs, grouped: Path, query: dict[str, str], names: list[str]
 ) -> None:
     matched(logs, "A", "north")
-
-    async def test() -> None:
-        async with a_page(grouped) as page:
-            assert list(await rows(page, **query)) == names
-
-    run(test)
+    async with a_page(grouped) as page:
+        assert list(await rows(page, **query)) == names
 
 
 @pytest.mark.parametrize(
     "query", [{"sort": "x"}, {"state": "running"}, {"search": "x" * 1001}, {"limit": "-1"}]
 )
-def test_questions_that_are_wrong(grouped: Path, query: dict[str, str]) -> None:
-    async def test() -> None:
-        async with a_page(grouped) as page:
-            await page.get("groups", 400, **query)
-            await page.get("groups/2", 404)
-
-    run(test)
+async def test_questions_that_are_wrong(grouped: Path, query: dict[str, str]) -> None:
+    async with a_page(grouped) as page:
+        await page.get("groups", 400, **query)
+        await page.get("groups/2", 404)
 
 
-def test_a_node_has_its_group(logs: DagLogs, grouped: Path) -> None:
+async def test_a_node_has_its_group(logs: DagLogs, grouped: Path) -> None:
     matched(logs, "A", "north")
-
-    async def test() -> None:
-        async with a_page(grouped) as page:
-            group = (await page.get("nodes/1"))["group"]
-            assert (group["number"], group["name"], group["site"]) == (0, "one", "north")
-            assert "group" not in await page.get("nodes/3")
-            assert (await page.get(""))["groups"] == 2
-
-    run(test)
+    async with a_page(grouped) as page:
+        group = (await page.get("nodes/1"))["group"]
+        assert (group["number"], group["name"], group["site"]) == (0, "one", "north")
+        assert "group" not in await page.get("nodes/3")
+        assert (await page.get(""))["groups"] == 2
 
 
-def test_a_dag_without_groups(logs: DagLogs, dag_file: Path) -> None:
+async def test_a_dag_without_groups(logs: DagLogs, dag_file: Path) -> None:
     dagman = Dagman()
-
-    async def test() -> None:
-        async with a_page(dag_file, steering=dagman) as page:
-            assert "groups" not in await page.get("")
-            assert (await page.get("groups"))["total"] == 0
-            await page.get("groups/0", 404)
-            for box in (await page.get("picture"))["boxes"]:
-                assert not {"sites", "site_group"} & set(box)
-            stream = await page.follow()
-            logs.terminate(7)
-            logs.end(1)
-            async for name, _ in events(stream):
-                assert name != "sites"
-                if name == "ended":
-                    break
-            assert not dagman.asked
-
-    run(test)
+    async with a_page(dag_file, steering=dagman) as page:
+        assert "groups" not in await page.get("")
+        assert (await page.get("groups"))["total"] == 0
+        await page.get("groups/0", 404)
+        for box in (await page.get("picture"))["boxes"]:
+            assert not {"sites", "site_group"} & set(box)
+        stream = await page.follow()
+        logs.terminate(7)
+        logs.end(1)
+        async for name, _ in events(stream):
+            assert name != "sites"
+            if name == "ended":
+                break
+        assert not dagman.asked
 
 
-def test_a_dag_that_has_groups_no_more(logs: DagLogs, grouped: Path) -> None:
+async def test_a_dag_that_has_groups_no_more(logs: DagLogs, grouped: Path) -> None:
     matched(logs, "A", "north")
     logs.terminate(7, value=1)
     logs.end(1)
-
-    async def test() -> None:
-        async with a_page(grouped) as page:
-            stream = await page.follow()
-            assert (await event(stream, "sites"))["of"] == [1, 0]
-            grouped.write_text(DAG + "\n")
-            assert await event(stream, "sites") == {"names": [], "nodes": [], "of": []}
-
-    run(test)
+    async with a_page(grouped) as page:
+        stream = await page.follow()
+        assert (await event(stream, "sites"))["of"] == [1, 0]
+        grouped.write_text(DAG + "\n")
+        assert await event(stream, "sites") == {"names": [], "nodes": [], "of": []}
 
 
-def test_rematch(logs: DagLogs, grouped: Path) -> None:
+async def test_rematch(logs: DagLogs, grouped: Path) -> None:
     dagman = Dagman()
-
-    async def test() -> None:
-        async with a_page(grouped, steering=dagman) as page:
-            body = {"command": "rematch", "nodes": {"group": HOSTILE}, "dry": True}
-            await page.command(body)
-            (request,) = dagman.requests
-            assert (request.command, request.nodes) == ("rematch", {"group": HOSTILE})
-            await page.command({**body, "options": {"x": 1}}, 400)
-            await page.command({**body, "nodes": {"group": 7}}, 400)
-
-    run(test)
+    async with a_page(grouped, steering=dagman) as page:
+        body = {"command": "rematch", "nodes": {"group": HOSTILE}, "dry": True}
+        await page.command(body)
+        (request,) = dagman.requests
+        assert (request.command, request.nodes) == ("rematch", {"group": HOSTILE})
+        await page.command({**body, "options": {"x": 1}}, 400)
+        await page.command({**body, "nodes": {"group": 7}}, 400)
 
 
 def at(**sites: str) -> Run:

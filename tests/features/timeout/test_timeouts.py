@@ -118,12 +118,13 @@ def test_a_job_that_runs_too_long_fails() -> None:
     assert records(harness) == [(0, "ran for 60 s (TIMEOUT RUNNING 60)")]
 
 
-def test_an_eviction_restarts_running() -> None:
+@pytest.mark.parametrize("event", [EventKind.JOB_EVICTED, EventKind.JOB_HELD])
+def test_what_ends_running_restarts_its_clock(event: EventKind) -> None:
     harness = with_timeout("RUNNING 60")
     tell(harness, EventKind.EXECUTE)
     harness.now += 50
-    tell(harness, EventKind.JOB_EVICTED)
-    harness.now += 5
+    tell(harness, event)
+    harness.wait(500.0)
     tell(harness, EventKind.EXECUTE)
     harness.wait(55.0)
     assert not records(harness)

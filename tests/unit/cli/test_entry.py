@@ -63,25 +63,25 @@ def test_an_inherited_ignored_sigchld_is_reset(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_modules_found_only_in_pythonpath_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", ["/theirs", "/python", "/bindings/", "/site"])
-    monkeypatch.setenv("PYTHONPATH", "/theirs:/bindings")
-    entry.own_modules_first()
-    assert sys.path == ["/python", "/site", "/theirs", "/bindings/"]
-
-
-def test_our_own_directory_stays_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", ["/theirs", ROOT, "/python"])
-    monkeypatch.setenv("PYTHONPATH", f"/theirs:{ROOT}")
-    entry.own_modules_first()
-    assert sys.path == [ROOT, "/python", "/theirs"]
-
-
-def test_no_pythonpath(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", ["/b", "/a"])
+@pytest.mark.parametrize(
+    ("variable", "before", "after"),
+    [
+        ("/theirs:/bindings", "/theirs /python /bindings/ /site",
+         "/python /site /theirs /bindings/"),
+        (f"/theirs:{ROOT}", f"/theirs {ROOT} /python", f"{ROOT} /python /theirs"),
+        (None, "/b /a", "/b /a"),
+    ],
+    ids=["modules found only there can be imported", "our own stays where it is", "none"],
+)  # fmt: skip
+def test_pythonpath_comes_last(
+    monkeypatch: pytest.MonkeyPatch, variable: str | None, before: str, after: str
+) -> None:
+    monkeypatch.setattr(sys, "path", before.split())
     monkeypatch.delenv("PYTHONPATH", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("PYTHONPATH", variable)
     entry.own_modules_first()
-    assert sys.path == ["/b", "/a"]
+    assert sys.path == after.split()
 
 
 LISTENERS = [">/dev/full", ">&-", "| true"]

@@ -119,26 +119,23 @@ def test_the_first_change_is_due_at_once() -> None:
     assert table.next() is None
 
 
-def test_changes_within_the_interval_wait_for_its_end_and_no_longer() -> None:
+@pytest.mark.parametrize(
+    ("ended", "changes", "interval", "due"),
+    [
+        (100.0, (110.0, 150.0), 60.0, 160.0),
+        (100.0, (500.0,), 60.0, 500.0 + PUBLISH_DELAY_S),
+        (102.0, (102.0,), 0.0, 102.0 + 2.0 * COST_FACTOR),
+    ],
+    ids=["within the interval", "after it", "slow output has a longer one"],
+)
+def test_when_a_change_is_due(
+    ended: float, changes: tuple[float, ...], interval: float, due: float
+) -> None:
     table = Timetable()
-    table.done("file", 100.0, 100.0)
-    table.plan("file", 110.0, 60.0)
-    table.plan("file", 150.0, 60.0)
-    assert table.next() == 160.0
-
-
-def test_a_change_after_the_interval_is_due_at_once() -> None:
-    table = Timetable()
-    table.done("file", 100.0, 100.0)
-    table.plan("file", 500.0, 60.0)
-    assert table.next() == 500.0 + PUBLISH_DELAY_S
-
-
-def test_slow_output_gets_a_longer_interval() -> None:
-    table = Timetable()
-    table.done("file", 100.0, 102.0)
-    table.plan("file", 102.0, 0.0)
-    assert table.next() == 102.0 + 2.0 * COST_FACTOR
+    table.done("file", 100.0, ended)
+    for change in changes:
+        table.plan("file", change, interval)
+    assert table.next() == due
 
 
 @pytest.mark.parametrize(("cost", "expected"), [(0.0, 101.0), (2.0, 100.0 + 2.0 * COST_FACTOR)])

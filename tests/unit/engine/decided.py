@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import evaluate
@@ -18,6 +17,13 @@ from tests.make import QUIET
 from tests.unit.engine.steered import Steered
 
 
+def evaluated(request: EvaluateConditions) -> ConditionsEvaluated:
+    """What conditions come to, by HTCondor's ClassAds."""
+    return ConditionsEvaluated(
+        [ConditionResult(one.node, one.number, *evaluate(*one[2:])) for one in request.wanted]
+    )
+
+
 class Decided(Steered):
     """Answers EvaluateConditions by HTCondor's ClassAds, ReadResult by `files`.
 
@@ -27,34 +33,15 @@ class Decided(Steered):
 
     files: dict[str, list[tuple[str, str]] | str]
 
-    def settle(self) -> list[do.Action]:
-        """Answer what has been asked, and let the log come back, until nothing is left to do."""
-        since = len(self.all) - len(self.last)
-        todo = self.last
-        while todo:
-            answers: list[Any] = [*map(self._evaluated, make.of_kind(todo, EvaluateConditions))]
-            answers += map(self._read, make.of_kind(todo, ReadResult))
-            todo = self.tell(*answers, *self.echo(todo))
-        self.last = self.all[since:]
-        self.replayed()
-        return self.last
-
-    def _evaluated(self, action: EvaluateConditions) -> Any:
-        results = [
-            ConditionResult(one.node, one.number, *evaluate(*one[2:])) for one in action.wanted
-        ]
-        return ConditionsEvaluated(results)
-
-    def _read(self, action: ReadResult) -> Any:
-        found = self.files[action.file]
+    def answers(self, request: Any) -> list[Any]:
+        if isinstance(request, EvaluateConditions):
+            return [evaluated(request)]
+        if not isinstance(request, ReadResult):
+            return []
+        found = self.files[request.file]
         if isinstance(found, str):
-            return ResultRead(action.node, action.retry, error=found)
-        return ResultRead(action.node, action.retry, found)
-
-    def run(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
-        """A node's job is taken and ends, and all follows that does."""
-        self.last = self.run_node(name, cluster, value)
-        return self.settle()
+            return [ResultRead(request.node, request.retry, error=found)]
+        return [ResultRead(request.node, request.retry, found)]
 
     def why(self, name: str) -> str:
         """Why a node failed."""

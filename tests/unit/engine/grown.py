@@ -12,19 +12,10 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.cache.run import (
-    CachedFound,
-    CachedKept,
-    KeepCached,
-    LookUpCached,
-)
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.publish.run import ReadResult, ResultRead
-from condor_pydagman.features.run_if.adapters.evaluation import evaluate
 from condor_pydagman.features.run_if.run import (
-    ConditionResult,
-    ConditionsEvaluated,
     EvaluateConditions,
 )
 from condor_pydagman.graph.build import BuildOptions
@@ -34,6 +25,7 @@ from tests import make
 from tests.features.cache.cached import Store
 from tests.pieces import Pieces
 from tests.sim.invariants import validate
+from tests.unit.engine.decided import evaluated
 from tests.unit.graph.texts import build_text
 
 
@@ -166,19 +158,15 @@ class GrownRun:
             taken = inputs.Submitted(action.node, self._clusters, 1)
             return [taken, make.submit(name, self._clusters)]
         if isinstance(action, EvaluateConditions):
-            return [self._evaluated(action)]
+            return [evaluated(action)]
         if isinstance(action, ReadResult):
             number = self._numbers.get(action.file)
             if number is None:
                 return [ResultRead(action.node, action.retry, error="it is not there")]
             return [ResultRead(action.node, action.retry, [("n", str(number))])]
-        if isinstance(action, LookUpCached):
-            found = [self._store.look_up(self.dag, one) for one in action.wanted]
-            return [CachedFound(found)]
-        if isinstance(action, KeepCached):
-            for node, result in action.kept:
-                self._store.keep(self.dag, node, result)
-            return [CachedKept([node for node, _ in action.kept])]
+        cached = self._store.answers(self.dag, action)
+        if cached:
+            return cached
         if isinstance(action, do.RemoveJobs):
             gone = [name for name, one in self._queue.items() if one == action.cluster]
             for name in gone:
@@ -191,8 +179,3 @@ class GrownRun:
         if isinstance(action, do.Exit):
             self.exit = action
         return make.appended(self.dag, action)
-
-    def _evaluated(self, action: EvaluateConditions) -> ConditionsEvaluated:
-        return ConditionsEvaluated(
-            [ConditionResult(one.node, one.number, *evaluate(*one[2:])) for one in action.wanted]
-        )

@@ -35,6 +35,11 @@ class Steered(make.EngineHarness):
         ((_, why),) = answer.refused
         return why
 
+    def run(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
+        """A node's job is taken and ends, and all follows that does."""
+        self.last = self.run_node(name, cluster, value)
+        return self.settle()
+
     def replayed(self) -> str:
         """States that a DAGMan has that reads the log of this one, which are the same."""
         other = self.replay()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests import make
 
 
@@ -23,16 +25,18 @@ def test_a_weak_child_runs_after_a_success() -> None:
     assert harness.state("B").name == "SUBMITTING"
 
 
-def test_below_a_futile_node_weak_edges_do_not_help() -> None:
-    harness = make.harness_of("A -> B; B ~> C")
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("A -> B; B ~> C", "A=FAILED B=FUTILE C=FUTILE"),  # which B does not help
+        ("A ~> B; A -> B", "A=FAILED B=FUTILE"),  # one that is strong as well is strong
+        ("A ~> B\nRETRY A 2 UNLESS-EXIT 1", "A=FAILED B=WAITING"),
+    ],
+)
+def test_edges_by_which_nobody_starts(text: str, states: str) -> None:
+    harness = make.harness_of(text)
     fail(harness, "A", 1)
-    assert harness.states() == "A=FAILED B=FUTILE C=FUTILE"
-
-
-def test_an_edge_that_is_strong_as_well_is_strong() -> None:
-    harness = make.harness_of("A ~> B; A -> B")
-    fail(harness, "A", 1)
-    assert harness.states() == "A=FAILED B=FUTILE"
+    assert harness.states() == states
 
 
 def test_a_strong_parent_must_succeed() -> None:
@@ -56,12 +60,6 @@ def test_many_weak_parents_of_many_children() -> None:
     assert harness.states() == "A=FAILED B=SUBMITTING C=WAITING D=WAITING"
     fail(harness, "B", 2)
     assert harness.states().startswith("A=FAILED B=FAILED C=SUBMITTING D=")
-
-
-def test_unless_exit_starts_nobody() -> None:
-    harness = make.harness_of("A ~> B\nRETRY A 2 UNLESS-EXIT 1")
-    fail(harness, "A", 1)
-    assert harness.states() == "A=FAILED B=WAITING"
 
 
 def test_a_replay_with_weak_edges_gives_the_same_state() -> None:

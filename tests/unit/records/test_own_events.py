@@ -41,21 +41,16 @@ def test_stamp_as_the_pool_writes_its_events(options: str, expected: str) -> Non
     assert own_events.stamp(MOMENT, 7, own_events.stamp_form(options)) == expected
 
 
-def test_post_script_succeeded() -> None:
-    assert own_events.post_ended(WHEN, "B", 0, cluster=7, proc=0, subproc=0) == (
-        f"016 (007.000.000) {WHEN} POST Script terminated.\n"
-        "\t(1) Normal termination (return value 0)\n"
-        "    DAG Node: B\n"
-        "...\n"
-    )
-
-
-def test_post_script_died_after_a_failed_submit() -> None:
-    assert own_events.post_ended(WHEN, "B", -9, cluster=-1, proc=0, subproc=0) == (
-        f"016 (-01.000.000) {WHEN} POST Script terminated.\n"
-        "\t(0) Abnormal termination (signal 9)\n"
-        "    DAG Node: B\n"
-        "...\n"
+@pytest.mark.parametrize(
+    ("status", "cluster", "job", "end"),
+    [
+        (0, 7, "007", "(1) Normal termination (return value 0)"),
+        (-9, -1, "-01", "(0) Abnormal termination (signal 9)"),  # after a failed submission
+    ],
+)
+def test_the_end_of_a_post_script(status: int, cluster: int, job: str, end: str) -> None:
+    assert own_events.post_ended(WHEN, "B", status, cluster=cluster, proc=0, subproc=0) == (
+        f"016 ({job}.000.000) {WHEN} POST Script terminated.\n\t{end}\n    DAG Node: B\n...\n"
     )
 
 

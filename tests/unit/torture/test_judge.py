@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.torture.judge import Facts, Generation, Verdict, judge
 from tests.torture.ledger import parse
 from tests.torture.workload import Node
@@ -55,9 +57,35 @@ def test_lines_that_are_none() -> None:
     assert parse("1 A 0 start 2.0 0 1.5\n1 A 0 sta")[1] == ["line 2 of the ledger: '1 A 0 sta'"]
 
 
-def test_a_second_cluster_of_an_attempt() -> None:
-    found = verdict(GOOD + "1 A 0 start 9.0 0\n1 A 0 end 9.0 0\n")
-    assert found.duplicates == ["A, attempt 0: clusters [2, 9], of which [2, 9] ran"]
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        (
+            GOOD + "1 A 0 start 9.0 0\n1 A 0 end 9.0 0\n",
+            *("duplicates", "A, attempt 0: clusters [2, 9], of which [2, 9] ran"),
+        ),
+        (
+            GOOD + "1 B 2 start 9.0 0\n1 B 2 end 9.0 0\n",
+            *("duplicates", "B has attempt 2, though 1 is its last"),
+        ),
+        (without(3, 4), "lost", "B, attempt 0: never ran"),
+        (swapped(2, 3), "wrong", "B began (line 2) before A had ended (line 3)"),
+        (
+            GOOD.replace("1 C 0 pre 77", "1 C 0 pre 77 0\n1 C 0 pre 77"),
+            *("noted", "C, attempt 0: its PRE script ran twice under one DAGMan"),
+        ),
+        (
+            GOOD + "1 C 0 pre 88 0\n1 C 0 pre-end 88 0\n",
+            *("noted", "C, attempt 0: its PRE script ran again after its job had started"),
+        ),
+        (
+            GOOD.replace("post 77 0", "post 77 1", 1),
+            *("wrong", "C, attempt 0: its POST script was told $RETURN 1, not 0"),
+        ),
+    ],
+)
+def test_what_is_wrong(text: str, kind: str, said: str) -> None:
+    assert getattr(verdict(text), kind) == [said]
 
 
 def test_a_second_cluster_that_never_ran() -> None:
@@ -71,23 +99,8 @@ def test_a_job_that_the_schedd_ran_again() -> None:
     assert found.by_schedd == 1
 
 
-def test_an_attempt_too_many() -> None:
-    found = verdict(GOOD + "1 B 2 start 9.0 0\n1 B 2 end 9.0 0\n")
-    assert found.duplicates == ["B has attempt 2, though 1 is its last"]
-
-
-def test_an_attempt_too_few() -> None:
-    found = verdict(without(3, 4))
-    assert found.lost == ["B, attempt 0: never ran"]
-
-
 def test_a_job_without_an_end() -> None:
     assert verdict(without(10)).lost != []
-
-
-def test_a_child_before_its_parent() -> None:
-    found = verdict(swapped(2, 3))
-    assert found.wrong == ["B began (line 2) before A had ended (line 3)"]
 
 
 def test_attempts_that_overlap() -> None:
@@ -114,21 +127,6 @@ def test_a_script_runs_again_under_the_next_dagman() -> None:
     found = verdict(GOOD.replace("1 C 0 pre 77", "1 C 0 pre 66 0\n1 C 0 pre 77"))
     assert found.good
     assert found.scripts_again == 1
-
-
-def test_a_script_runs_twice_under_one_dagman() -> None:
-    found = verdict(GOOD.replace("1 C 0 pre 77", "1 C 0 pre 77 0\n1 C 0 pre 77"))
-    assert found.noted == ["C, attempt 0: its PRE script ran twice under one DAGMan"]
-
-
-def test_a_pre_script_after_the_job() -> None:
-    found = verdict(GOOD + "1 C 0 pre 88 0\n1 C 0 pre-end 88 0\n")
-    assert found.noted == ["C, attempt 0: its PRE script ran again after its job had started"]
-
-
-def test_a_post_script_that_was_told_something_else() -> None:
-    found = verdict(GOOD.replace("post 77 0", "post 77 1", 1))
-    assert found.wrong == ["C, attempt 0: its POST script was told $RETURN 1, not 0"]
 
 
 def test_the_exit_code() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Callable, TypeVar
+from typing import Any
 
 from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
@@ -21,9 +19,6 @@ from condor_pydagman.web.application import PageServer
 from condor_pydagman.web.dags_list import DagsList, id_of
 from condor_pydagman.web.steering import Answer, Controls, Request, Steering
 from condor_pydagman.web.threads import Threads
-from tests.waiting import LIMIT_S
-
-T = TypeVar("T")
 
 
 class NoSteering(Steering):
@@ -129,14 +124,3 @@ async def a_page(
 
 async def nothing() -> None:
     """The schedd is not asked."""
-
-
-def run(test: Callable[[], Awaitable[T]]) -> T:
-    """Run a test's coroutine, not for ever."""
-
-    async def bounded() -> T:
-        return await asyncio.wait_for(test(), LIMIT_S)
-
-    # In a thread of its own: the browser of other tests may have a loop in this one.
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(asyncio.run, bounded()).result()

@@ -24,7 +24,7 @@ from condor_pydagman.web.access import (
     owner_of_connection,
 )
 from condor_pydagman.web.steering import Answer, Controls, Request, Steering
-from tests.unit.web.page_client import Page, a_page, run
+from tests.unit.web.page_client import Page, a_page
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -63,34 +63,27 @@ async def status_of(page: Page, method: str, path: str, **headers: str) -> int:
         return int(answer.status)
 
 
-def test_the_token_buys_a_cookie_and_leaves_the_address(dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            url = f"/?token={page.access.token}"
-            async with page.client.get(url, allow_redirects=False) as answer:
-                assert (answer.status, answer.headers["Location"]) == (303, "/")
-                cookie = answer.headers["Set-Cookie"]
-            assert cookie.startswith(f"pydagman-{page.access.port}=")
-            assert {"HttpOnly", "Path=/", "SameSite=Strict"} <= set(cookie.split("; "))
-            assert "Domain" not in cookie
-            assert page.access.token not in cookie
-            assert await status_of(page, "GET", "/") == 200
-
-    run(test)
+async def test_the_token_buys_a_cookie_and_leaves_the_address(dag_file: Path) -> None:
+    async with a_page(dag_file) as page:
+        url = f"/?token={page.access.token}"
+        async with page.client.get(url, allow_redirects=False) as answer:
+            assert (answer.status, answer.headers["Location"]) == (303, "/")
+            cookie = answer.headers["Set-Cookie"]
+        assert cookie.startswith(f"pydagman-{page.access.port}=")
+        assert {"HttpOnly", "Path=/", "SameSite=Strict"} <= set(cookie.split("; "))
+        assert "Domain" not in cookie
+        assert page.access.token not in cookie
+        assert await status_of(page, "GET", "/") == 200
 
 
-def test_a_browser_that_another_site_sent_goes_on_by_itself(dag_file: Path) -> None:
+async def test_a_browser_that_another_site_sent_goes_on_by_itself(dag_file: Path) -> None:
     """It would not show a strict cookie to what a redirection leads to."""
-
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            url, headers = f"/?token={page.access.token}", {"Sec-Fetch-Site": "cross-site"}
-            async with page.client.get(url, headers=headers, allow_redirects=False) as answer:
-                assert answer.status == 200
-                assert 'http-equiv="refresh" content="0;url=/"' in await answer.text()
-                assert "Set-Cookie" in answer.headers
-
-    run(test)
+    async with a_page(dag_file) as page:
+        url, headers = f"/?token={page.access.token}", {"Sec-Fetch-Site": "cross-site"}
+        async with page.client.get(url, headers=headers, allow_redirects=False) as answer:
+            assert answer.status == 200
+            assert 'http-equiv="refresh" content="0;url=/"' in await answer.text()
+            assert "Set-Cookie" in answer.headers
 
 
 @pytest.mark.parametrize("token", ["", "x", "ü", "\udcff", "x" * 10000])
@@ -102,118 +95,95 @@ def test_a_wrong_token(token: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/app.js", "/api/dags", "/api/dags/0123456789abcdef", "/nowhere"]
 )
-def test_nothing_without_the_cookie(dag_file: Path, path: str) -> None:
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            page.client.session.cookie_jar.clear()
-            assert await status_of(page, "GET", path) == 403
-            page.client.session.cookie_jar.update_cookies({page.access.cookie_name: "guess"})
-            assert await status_of(page, "GET", path) == 403
-            async with page.client.get(path) as answer:
-                text = await answer.text()
-            assert "open the whole address that `condor_pydagman web` printed" in text
-            assert text.startswith("{") is path.startswith("/api/")
-
-    run(test)
+async def test_nothing_without_the_cookie(dag_file: Path, path: str) -> None:
+    async with a_page(dag_file) as page:
+        page.client.session.cookie_jar.clear()
+        assert await status_of(page, "GET", path) == 403
+        page.client.session.cookie_jar.update_cookies({page.access.cookie_name: "guess"})
+        assert await status_of(page, "GET", path) == 403
+        async with page.client.get(path) as answer:
+            text = await answer.text()
+        assert "open the whole address that `condor_pydagman web` printed" in text
+        assert text.startswith("{") is path.startswith("/api/")
 
 
-def test_names_of_the_host(dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            port = page.access.port
-            for host, status in {
-                page.access.host: 200,
-                f"127.0.0.1:{port}": 403,
-                f"localhost:{port}": 403,
-                f"x.{page.access.host}": 403,
-                page.access.name: 403,
-                f"evil.example.org:{port}": 403,
-                "127.0.0.1": 403,
-                f"127.0.0.1:{port + 1}": 403,
-            }.items():
-                cookie = {"Cookie": f"{page.access.cookie_name}={page.access._session}"}
-                assert await status_of(page, "GET", "/", Host=host, **cookie) == status
-            url = f"/?token={page.access.token}"
-            assert await status_of(page, "GET", url, Host="evil.example.org") == 403
-
-    run(test)
+async def test_names_of_the_host(dag_file: Path) -> None:
+    async with a_page(dag_file) as page:
+        port = page.access.port
+        for host, status in {
+            page.access.host: 200,
+            f"127.0.0.1:{port}": 403,
+            f"localhost:{port}": 403,
+            f"x.{page.access.host}": 403,
+            page.access.name: 403,
+            f"evil.example.org:{port}": 403,
+            "127.0.0.1": 403,
+            f"127.0.0.1:{port + 1}": 403,
+        }.items():
+            cookie = {"Cookie": f"{page.access.cookie_name}={page.access._session}"}
+            assert await status_of(page, "GET", "/", Host=host, **cookie) == status
+        url = f"/?token={page.access.token}"
+        assert await status_of(page, "GET", url, Host="evil.example.org") == 403
 
 
-def test_only_the_page_itself_may_command(dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            path, own = f"{page.dag}/commands", f"http://{page.host}"
-            json = {"Content-Type": "application/json"}
-            assert await status_of(page, "POST", path, **json) == 403
-            for origin in ("http://evil.example.org", "null", "http://127.0.0.1:1", f"{own}.org"):
-                assert await status_of(page, "POST", path, **json, Origin=origin) == 403
-            localhost = f"http://localhost:{page.access.port}"
-            assert await status_of(page, "POST", path, **json, Origin=localhost) == 403
-            for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
-                headers = {"Content-Type": kind, "Origin": own}
-                assert await status_of(page, "POST", path, **headers) == 400
-            # what is wrong now is the command only
-            assert await status_of(page, "POST", path, **json, Origin=own) == 400
-            headers = {**json, "Origin": own, "Sec-Fetch-Site": "same-site"}
-            assert await status_of(page, "POST", path, **headers) == 403
-
-    run(test)
+async def test_only_the_page_itself_may_command(dag_file: Path) -> None:
+    async with a_page(dag_file) as page:
+        path, own = f"{page.dag}/commands", f"http://{page.host}"
+        json = {"Content-Type": "application/json"}
+        assert await status_of(page, "POST", path, **json) == 403
+        for origin in ("http://evil.example.org", "null", "http://127.0.0.1:1", f"{own}.org"):
+            assert await status_of(page, "POST", path, **json, Origin=origin) == 403
+        localhost = f"http://localhost:{page.access.port}"
+        assert await status_of(page, "POST", path, **json, Origin=localhost) == 403
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+            headers = {"Content-Type": kind, "Origin": own}
+            assert await status_of(page, "POST", path, **headers) == 400
+        # what is wrong now is the command only
+        assert await status_of(page, "POST", path, **json, Origin=own) == 400
+        headers = {**json, "Origin": own, "Sec-Fetch-Site": "same-site"}
+        assert await status_of(page, "POST", path, **headers) == 403
 
 
-def test_what_another_page_asks_for(dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            for site, status in {"same-origin": 200, "none": 200, "cross-site": 403}.items():
-                headers = {"Sec-Fetch-Site": site}
-                assert await status_of(page, "GET", "/api/dags", **headers) == status
-
-    run(test)
+async def test_what_another_page_asks_for(dag_file: Path) -> None:
+    async with a_page(dag_file) as page:
+        for site, status in {"same-origin": 200, "none": 200, "cross-site": 403}.items():
+            headers = {"Sec-Fetch-Site": site}
+            assert await status_of(page, "GET", "/api/dags", **headers) == status
 
 
-def test_other_methods_and_addresses(dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"):
-                assert await status_of(page, method, "/api/dags") == 404
-            for path in ("/nowhere", "/..%2fsecret", "/page%00.js", "/api/dags/../x"):
-                assert await status_of(page, "GET", path) == 404
-            (dag_file.parent / "page" / "link.js").symlink_to("/nowhere")
-            assert await status_of(page, "GET", "/link.js") == 404
-
-    run(test)
+async def test_other_methods_and_addresses(dag_file: Path) -> None:
+    async with a_page(dag_file) as page:
+        for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"):
+            assert await status_of(page, method, "/api/dags") == 404
+        for path in ("/nowhere", "/..%2fsecret", "/page%00.js", "/api/dags/../x"):
+            assert await status_of(page, "GET", path) == 404
+        (dag_file.parent / "page" / "link.js").symlink_to("/nowhere")
+        assert await status_of(page, "GET", "/link.js") == 404
 
 
-def test_files_of_the_page_are_cached_by_their_tags(dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            async with page.client.get("/app.js") as answer:
-                assert await answer.text() == "export {}"
-                assert answer.headers["Content-Type"].partition(";")[0].endswith("javascript")
-                tag = answer.headers["ETag"]
-            assert await status_of(page, "GET", "/app.js", **{"If-None-Match": tag}) == 304
-
-    run(test)
+async def test_files_of_the_page_are_cached_by_their_tags(dag_file: Path) -> None:
+    async with a_page(dag_file) as page:
+        async with page.client.get("/app.js") as answer:
+            assert await answer.text() == "export {}"
+            assert answer.headers["Content-Type"].partition(";")[0].endswith("javascript")
+            tag = answer.headers["ETag"]
+        assert await status_of(page, "GET", "/app.js", **{"If-None-Match": tag}) == 304
 
 
-def test_more_requests_than_can_be_served(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            monkeypatch.setattr(application, "MAX_AT_ONCE", 0)
-            assert (await page.get("/api/dags", 503))["error"].startswith("the server is busy")
-            monkeypatch.setattr(application, "MAX_AT_ONCE", 1)
-            await page.get("/api/dags")
+async def test_more_requests_than_can_be_served(
+    dag_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_page(dag_file) as page:
+        monkeypatch.setattr(application, "MAX_AT_ONCE", 0)
+        assert (await page.get("/api/dags", 503))["error"].startswith("the server is busy")
+        monkeypatch.setattr(application, "MAX_AT_ONCE", 1)
+        await page.get("/api/dags")
 
-    run(test)
 
-
-def test_a_body_that_is_too_large(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_that_is_too_large(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(application, "MAX_BODY_BYTES", 1000)
-
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            await page.command("x" * 1001, 400)
-
-    run(test)
+    async with a_page(dag_file) as page:
+        await page.command("x" * 1001, 400)
 
 
 def test_whose_connection_it_is() -> None:
@@ -253,27 +223,23 @@ def test_a_socket_without_a_process(
     assert owner_of_connection(("127.0.0.1", 1), ("127.0.0.1", 2)) == owner
 
 
-def test_a_command_of_somebody_who_has_left_is_not_obeyed(dag_file: Path) -> None:
+async def test_a_command_of_somebody_who_has_left_is_not_obeyed(dag_file: Path) -> None:
     """The connection is reset right behind it."""
-
-    async def test() -> None:
-        steering = Steered()
-        async with a_page(dag_file, steering=steering) as page:
-            cookie = f"{page.access.cookie_name}={page.access._session}"
-            body = '{"command": "resume"}'
-            sent = (
-                f"POST {page.dag}/commands HTTP/1.1\r\nHost: {page.host}\r\nCookie: {cookie}\r\n"
-                f"Origin: http://{page.host}\r\nContent-Type: application/json\r\n"
-                f"Content-Length: {len(body)}\r\n\r\n{body}"
-            )
-            with socket.create_connection(("127.0.0.1", page.access.port)) as client:
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                client.sendall(sent.encode())
-            await page.command({"command": "halt"})  # came later: the other has been seen
-            await asyncio.sleep(0.1)
-            assert steering.commands == ["halt"]
-
-    run(test)
+    steering = Steered()
+    async with a_page(dag_file, steering=steering) as page:
+        cookie = f"{page.access.cookie_name}={page.access._session}"
+        body = '{"command": "resume"}'
+        sent = (
+            f"POST {page.dag}/commands HTTP/1.1\r\nHost: {page.host}\r\nCookie: {cookie}\r\n"
+            f"Origin: http://{page.host}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}"
+        )
+        with socket.create_connection(("127.0.0.1", page.access.port)) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.sendall(sent.encode())
+        await page.command({"command": "halt"})  # came later: the other has been seen
+        await asyncio.sleep(0.1)
+        assert steering.commands == ["halt"]
 
 
 def ipv6_socket() -> socket.socket:
@@ -311,15 +277,11 @@ def test_a_connection_by_the_newer_protocol() -> None:
         assert owner_of_connection(peer, server.getsockname()) == os.getuid()
 
 
-def test_another_users_connection(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_users_connection(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_module, "owner_of_connection", lambda peer, own: os.getuid() + 1)
-
-    async def test() -> None:
+    with pytest.raises(AssertionError):  # not even the token helps
         async with a_page(dag_file) as page:
             await page.get("/api/dags", 403)
-
-    with pytest.raises(AssertionError):  # not even the token helps
-        run(test)
 
 
 class Echo(asyncio.Protocol):
@@ -378,53 +340,37 @@ async def is_ended(reader: asyncio.StreamReader) -> bool:
         return True
 
 
-def test_a_silent_connection_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_connection_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_module, "FIRST_REQUEST_S", 0.0)
-
-    async def test() -> None:
-        async with Echoing() as server:
-            assert await is_ended(await server.connect())
-            server.have_asked = True
-            await server.echo()
-            await server.echo()
-
-    run(test)
+    async with Echoing() as server:
+        assert await is_ended(await server.connect())
+        server.have_asked = True
+        await server.echo()
+        await server.echo()
 
 
-def test_more_connections_than_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_connections_than_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_module, "MAX_CONNECTIONS", 2)
-
-    async def test() -> None:
-        async with Echoing() as server:
-            first = await server.echo()
-            await server.echo()
-            assert await is_ended(await server.connect())
-            server.writers[0].write_eof()
-            assert await is_ended(first)
-            await server.echo()
-
-    run(test)
+    async with Echoing() as server:
+        first = await server.echo()
+        await server.echo()
+        assert await is_ended(await server.connect())
+        server.writers[0].write_eof()
+        assert await is_ended(first)
+        await server.echo()
 
 
-def test_another_users_connection_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_users_connection_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_module, "owner_of_connection", lambda peer, own: os.getuid() + 1)
-
-    async def test() -> None:
-        async with Echoing() as server:
-            assert await is_ended(await server.connect())
-
-    run(test)
+    async with Echoing() as server:
+        assert await is_ended(await server.connect())
 
 
-def test_connections_that_are_reset_at_once() -> None:
+async def test_connections_that_are_reset_at_once() -> None:
     """They are none when the server looks at them; the next one is served."""
-
-    async def test() -> None:
-        async with Echoing() as server:
-            for _ in range(20):
-                with socket.create_connection(server.address) as client:
-                    linger = struct.pack("ii", 1, 0)
-                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            await server.echo()
-
-    run(test)
+    async with Echoing() as server:
+        for _ in range(20):
+            with socket.create_connection(server.address) as client:
+                linger = struct.pack("ii", 1, 0)
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        await server.echo()

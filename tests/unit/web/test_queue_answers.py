@@ -11,7 +11,6 @@ from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.vocabulary import MORE_HELD
 from condor_pydagman.web import queue_answers
 from condor_pydagman.web.queue_answers import QueueAnswers, main, output_of
-from tests.unit.web.page_client import run
 from tests.waiting import LIMIT_S
 
 
@@ -26,7 +25,7 @@ def test_what_the_child_prints(
     assert json.loads(capsys.readouterr().out) == [said]
 
 
-def test_a_schedd_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_schedd_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: list[str | PoolError] = [
         '[{"ClusterId": 7, "JobStatus": 2}]',
         PoolError("no schedd", transient=True),
@@ -41,33 +40,23 @@ def test_a_schedd_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(queue_answers, "output_of", output)
     monkeypatch.setattr(queue_answers, "FRESH_S", 0.0)
-
-    async def test() -> None:
-        found = QueueAnswers()
-        with pytest.raises(PoolError, match="not been asked"):
-            found.ad(7)
-        await found.refresh()
-        assert (found.ad(7)["JobStatus"], found.ad(8)) == (2, {})
-        await found.refresh()
-        with pytest.raises(PoolError, match="no schedd"):
-            found.ad(7)
-        await found.refresh()
-        assert "can't read" in found.problem
-
-    run(test)
+    found = QueueAnswers()
+    with pytest.raises(PoolError, match="not been asked"):
+        found.ad(7)
+    await found.refresh()
+    assert (found.ad(7)["JobStatus"], found.ad(8)) == (2, {})
+    await found.refresh()
+    with pytest.raises(PoolError, match="no schedd"):
+        found.ad(7)
+    await found.refresh()
+    assert "can't read" in found.problem
 
 
-def test_a_child_that_hangs_is_killed() -> None:
-    async def test() -> None:
-        with pytest.raises(PoolError, match=r"no answer in 0\.2 s"):
-            await output_of("tests.unit.web.hanging_child", [], 0.2)
-
-    run(test)
+async def test_a_child_that_hangs_is_killed() -> None:
+    with pytest.raises(PoolError, match=r"no answer in 0\.2 s"):
+        await output_of("tests.unit.web.hanging_child", [], 0.2)
 
 
-def test_a_child_that_fails() -> None:
-    async def test() -> None:
-        with pytest.raises(PoolError, match="there is no DAG file"):
-            await output_of("condor_pydagman.cli.pydagman", ["explain", "/nowhere.dag"], LIMIT_S)
-
-    run(test)
+async def test_a_child_that_fails() -> None:
+    with pytest.raises(PoolError, match="there is no DAG file"):
+        await output_of("condor_pydagman.cli.pydagman", ["explain", "/nowhere.dag"], LIMIT_S)

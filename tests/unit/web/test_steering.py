@@ -22,7 +22,7 @@ from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_answers import names_chosen
 from condor_pydagman.web.steering import Answer, Controls, Request, Steering, read_request
 from tests.dag_logs import DagLogs
-from tests.unit.web.page_client import a_page, event, run
+from tests.unit.web.page_client import a_page, event
 
 
 class Steered(Steering):
@@ -46,103 +46,80 @@ class Steered(Steering):
         return Answer(len(names), refused, len(refused), f"holds {len(names)}", False)
 
 
-def test_a_command_in_an_encoding_that_there_is_not(logs: DagLogs, dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file, steering=Steered()) as page:
-            kind = {"Content-Type": "application/json; charset=nonsense"}
-            await page.command({"command": "hold", "nodes": {"names": ["A"]}}, **kind)
-            await page.command("[", 400, **kind)
-
-    run(test)
+async def test_a_command_in_an_encoding_that_there_is_not(logs: DagLogs, dag_file: Path) -> None:
+    async with a_page(dag_file, steering=Steered()) as page:
+        kind = {"Content-Type": "application/json; charset=nonsense"}
+        await page.command({"command": "hold", "nodes": {"names": ["A"]}}, **kind)
+        await page.command("[", 400, **kind)
 
 
-def test_a_command(logs: DagLogs, dag_file: Path) -> None:
-    async def test() -> None:
-        steered = Steered()
-        async with a_page(dag_file, steering=steered) as page:
-            seen = await page.get("")
-            assert seen["controls"]["can"] is True
-            body = {"command": "hold", "nodes": {"numbers": [0, 1]}, "seen": seen["version"]}
-            answer = await page.command({**body, "dry": True})
-            assert (answer["done"], answer["effect"], steered.held) == (2, "holds 2", set())
-            await page.command(body)
-            assert steered.held == {"A", "B"}
-            answer = await page.command({"command": "hold", "nodes": {"names": ["A", "C"]}})
-            assert (answer["done"], answer["refused_count"]) == (1, 1)
-            assert answer["refused"] == [{"node": "A", "state": "held", "reason": "it is held"}]
-            assert "halted already" in (await page.command({"command": "halt"}, 409))["error"]
-
-    run(test)
+async def test_a_command(logs: DagLogs, dag_file: Path) -> None:
+    steered = Steered()
+    async with a_page(dag_file, steering=steered) as page:
+        seen = await page.get("")
+        assert seen["controls"]["can"] is True
+        body = {"command": "hold", "nodes": {"numbers": [0, 1]}, "seen": seen["version"]}
+        answer = await page.command({**body, "dry": True})
+        assert (answer["done"], answer["effect"], steered.held) == (2, "holds 2", set())
+        await page.command(body)
+        assert steered.held == {"A", "B"}
+        answer = await page.command({"command": "hold", "nodes": {"names": ["A", "C"]}})
+        assert (answer["done"], answer["refused_count"]) == (1, 1)
+        assert answer["refused"] == [{"node": "A", "state": "held", "reason": "it is held"}]
+        assert "halted already" in (await page.command({"command": "halt"}, 409))["error"]
 
 
-def test_nodes_in_a_state_of_the_page(logs: DagLogs, dag_file: Path) -> None:
+async def test_nodes_in_a_state_of_the_page(logs: DagLogs, dag_file: Path) -> None:
     """DAGMan's states are fewer: those that run, are idle or held are one for it."""
-
-    async def test() -> None:
-        steered = Steered()
-        async with a_page(dag_file, steering=steered) as page:
-            body = {"command": "hold", "nodes": {"state": "running"}}
-            assert (await page.command(body))["done"] == 1
-            assert steered.held == {"A"}
-            assert (await page.command({**body, "nodes": {"state": "skipped"}}))["done"] == 0
-
-    run(test)
+    steered = Steered()
+    async with a_page(dag_file, steering=steered) as page:
+        body = {"command": "hold", "nodes": {"state": "running"}}
+        assert (await page.command(body))["done"] == 1
+        assert steered.held == {"A"}
+        assert (await page.command({**body, "nodes": {"state": "skipped"}}))["done"] == 0
 
 
-def test_numbers_while_another_run_is_read(logs: DagLogs, dag_file: Path) -> None:
+async def test_numbers_while_another_run_is_read(logs: DagLogs, dag_file: Path) -> None:
     """Its nodes have other numbers; whoever chose has not seen it."""
-
-    async def test() -> None:
-        async with a_page(dag_file) as page:
-            dag = await page.dags.live(page.dag.rpartition("/")[2])
-            await dag.close()
-            dag_file.write_text("JOB N a.sub\n")
-            dag.renew(dag.found)
-            await page.dags._threads.with_files(dag._read)
-            assert dag.reader.names == ["N"]
-            body = {"command": "hold", "nodes": {"numbers": [0]}, "seen": dag.ring.version}
-            assert names_chosen(dag, read_request(body)) == ["A"]
-
-    run(test)
+    async with a_page(dag_file) as page:
+        dag = await page.dags.live(page.dag.rpartition("/")[2])
+        await dag.close()
+        dag_file.write_text("JOB N a.sub\n")
+        dag.renew(dag.found)
+        await page.dags._threads.with_files(dag._read)
+        assert dag.reader.names == ["N"]
+        body = {"command": "hold", "nodes": {"numbers": [0]}, "seen": dag.ring.version}
+        assert names_chosen(dag, read_request(body)) == ["A"]
 
 
-def test_numbers_of_another_run(logs: DagLogs, dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file, steering=Steered()) as page:
-            version = (await page.get(""))["version"]
-            stream = await page.follow()
-            body = {"command": "hold", "nodes": {"numbers": [0]}, "seen": version}
-            await page.command({**body, "nodes": {"numbers": [4]}}, 404)
-            await page.command({**body, "nodes": {"numbers": [-1]}}, 404)
-            dag_file.write_text("JOB N a.sub\n")
-            logs.now += 5
-            logs.start()
-            await event(stream, "reload")
-            assert "select them again" in (await page.command(body, 409))["error"]
-            await page.command({"command": "hold", "nodes": {"numbers": [0]}}, 409)
-
-    run(test)
+async def test_numbers_of_another_run(logs: DagLogs, dag_file: Path) -> None:
+    async with a_page(dag_file, steering=Steered()) as page:
+        version = (await page.get(""))["version"]
+        stream = await page.follow()
+        body = {"command": "hold", "nodes": {"numbers": [0]}, "seen": version}
+        await page.command({**body, "nodes": {"numbers": [4]}}, 404)
+        await page.command({**body, "nodes": {"numbers": [-1]}}, 404)
+        dag_file.write_text("JOB N a.sub\n")
+        logs.now += 5
+        logs.start()
+        await event(stream, "reload")
+        assert "select them again" in (await page.command(body, 409))["error"]
+        await page.command({"command": "hold", "nodes": {"numbers": [0]}}, 409)
 
 
-def test_a_dag_that_cannot_be_steered(dag_file: Path) -> None:
-    async def test() -> None:
-        steered = Steered()
-        steered.can = False
-        async with a_page(dag_file, steering=steered) as page:
-            assert (await page.get(""))["controls"]["why_not"] == "DAGMan does not answer"
-            answer = await page.command({"command": "hold", "nodes": {"names": ["A"]}}, 409)
-            assert answer["error"] == "DAGMan does not answer"
-
-    run(test)
+async def test_a_dag_that_cannot_be_steered(dag_file: Path) -> None:
+    steered = Steered()
+    steered.can = False
+    async with a_page(dag_file, steering=steered) as page:
+        assert (await page.get(""))["controls"]["why_not"] == "DAGMan does not answer"
+        answer = await page.command({"command": "hold", "nodes": {"names": ["A"]}}, 409)
+        assert answer["error"] == "DAGMan does not answer"
 
 
-def test_what_is_no_json(dag_file: Path) -> None:
-    async def test() -> None:
-        async with a_page(dag_file, steering=Steered()) as page:
-            for body in ("", "{", "\x00", "[" * 100_000, "NaN"):
-                await page.command(body, 400)
-
-    run(test)
+async def test_what_is_no_json(dag_file: Path) -> None:
+    async with a_page(dag_file, steering=Steered()) as page:
+        for body in ("", "{", "\x00", "[" * 100_000, "NaN"):
+            await page.command(body, 400)
 
 
 @pytest.mark.parametrize(
