@@ -21,7 +21,7 @@ import fcntl
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from condor_pydagman.adapters import deleted_directories
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
@@ -31,7 +31,7 @@ from condor_pydagman.placement.checksums import new_hash, same_digits
 from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.endpoints.local_files import mode_of
 from condor_pydagman.placement.waits import Wait
-from condor_pydagman.placement.way import Progress, Surroundings
+from condor_pydagman.placement.way import Outcome, Progress, Surroundings
 
 WAIT_S = 1.0  # between looks at whether another placement has ended
 _NAME_BYTES = 255  # of one name in most file systems
@@ -325,6 +325,33 @@ def compare_checksum(path: str, checksum: str, progress: Progress) -> None:
         raise Fault(
             FaultKind.MISMATCH, f"{algorithm} is {found.hexdigest()}, expected {digits.lower()}"
         )
+
+
+def made_by_program(
+    label: str,
+    transfer: Transfer,
+    surroundings: Surroundings,
+    progress: Progress,
+    write: Callable[[LocalPart], None],
+) -> Outcome:
+    """Have a program make a local file under a temporary name, then give it its own.
+
+    Args:
+        label: the way, as a person reads it.
+        write: runs the program.
+
+    Raises:
+        Fault: it failed.
+    """
+    final = destination_file(transfer)
+    if is_there_already(transfer, final, progress):
+        return Outcome(label, os.path.getsize(final), 0, skipped=True)
+    progress.begin(0, local_size(transfer.source))
+    with local_part(transfer.source, final, surroundings, progress) as part:
+        write(part)
+        grown(progress, part.size())
+        size = part.finish(transfer, surroundings, progress)
+    return Outcome(label, size, size)
 
 
 def grown(progress: Progress, size: int) -> None:
