@@ -101,15 +101,12 @@ class Space:
             self._former.clear()
             self._ledgers = None
 
-    def allocate(
-        self, request: Allocate, surroundings: Surroundings, progress: Progress
-    ) -> Outcome:
+    def allocate(self, request: Allocate, progress: Progress) -> Outcome:
         """Allocate space; a second time with the same host and id does nothing.
 
         Raises:
             Fault: there is no room, no capacity, or it is allocated with another size.
         """
-        del surroundings
         _Waiter(self, self._settings, self._say, request, progress).allocate()
         self._note_maker(request)
         return Outcome(LEDGER, None, 0)
@@ -155,7 +152,7 @@ class Space:
         ledgers = self.ledgers()
         with ledgers.locked(progress):
             own = ledgers.own()
-            key = _normal(request.host), _checked_id(request.allocation_id)
+            key = _normal(request.host), _checked("allocation_id", request.allocation_id)
             if rules.active(own, *key, now) is None:
                 ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
                 ledgers.write([*own, Allocation(*key, None, now, ends)])
@@ -173,7 +170,7 @@ class Space:
     def reserved(
         self, transfer: Transfer, progress: Progress
     ) -> Iterator[Callable[[int | None], None]]:
-        """Keep a transfer within its allocation, if it names one.
+        """Keep a transfer within its allocation, which it names.
 
         Within the block `progress` refuses bytes for which there is no room.  What is yielded is to
         be called when the transfer has succeeded, with the bytes of the file (None if unknown).
@@ -181,15 +178,13 @@ class Space:
         Raises:
             Fault: the allocation is not there.
         """
-        if not transfer.allocation_id:
-            yield _nothing
-            return
         allocation = self._allocation_of(transfer)
         if allocation.size is None:
-            yield _nothing
+            yield lambda _: None
             return
         file = label(transfer.destination.with_secrets())
-        reservation = self.use().reserve(_key(allocation), allocation.size, file)
+        use = self.use()
+        reservation = use.reserve(_key(allocation), allocation.size, file)
         used: list[int | None] = []
 
         def grow(size: int) -> int:
@@ -197,15 +192,15 @@ class Space:
                 raise Fault(FaultKind.ALLOCATION, "the allocation has ended meanwhile")
             if progress.total is None:  # in steps, not for each block
                 with contextlib.suppress(Fault):
-                    return reservation.grow(max(size + size // 4, size + _STEP))
-            return reservation.grow(size)
+                    return use.grow(reservation, max(size + size // 4, size + _STEP))
+            return use.grow(reservation, size)
 
         progress.room, progress.grow = 0, grow
         try:
             yield lambda size: used.append(_used(size, progress))
         finally:
             progress.room, progress.grow = None, None
-            reservation.end(used[0] if used else None)
+            use.settle(reservation, used[0] if used else None)
 
     def room(self, host: str, allocation_id: str) -> int:
         """Bytes that are left of an allocation.
@@ -422,7 +417,7 @@ class _Waiter:
         room = size - wanted - rules.taken([*own, *ledgers.others()], name, self._capacities, now)
         if room >= request.size:
             ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
-            identity = _checked_id(request.allocation_id)
+            identity = _checked("allocation_id", request.allocation_id)
             ledgers.write([*own, Allocation(self._destination, identity, request.size, now, ends)])
             return -1, 0
         if not request.wait:
@@ -623,6 +618,15 @@ class Ledgers:
             self._say(line)
 
 
+class Reservation(NamedTuple):
+    """What one transfer may write: `of` and `file` as of `AllocationUse.reserve`."""
+
+    number: int
+    allocation: str
+    of: int
+    file: str
+
+
 class AllocationUse:
     """Used and reserved bytes, in sqlite; used by several threads.
 
@@ -674,7 +678,7 @@ class AllocationUse:
                 "INSERT INTO reserved (allocation, file, worker, bytes) VALUES (?, ?, ?, 0)",
                 (allocation, file, self._life.name),
             )
-            return Reservation(self, int(cursor.lastrowid or 0), allocation, of, file)
+            return Reservation(int(cursor.lastrowid or 0), allocation, of, file)
 
     def left(self, allocation: str, of: int) -> int:
         """Bytes that are neither used nor reserved.
@@ -766,7 +770,7 @@ class AllocationUse:
         Raises:
             Fault: there is no room for so much, or the allocation is no more.
         """
-        number, allocation, of, file = reservation.key
+        number, allocation, of, file = reservation
         with self._change() as cursor:
             room = of - _sum(cursor, allocation, file, number)
             if size > room:
@@ -792,7 +796,7 @@ class AllocationUse:
         Raises:
             Fault: the books can't be written.
         """
-        number, allocation, _, file = reservation.key
+        number, allocation, _, file = reservation
         with self._change() as cursor:
             cursor.execute("DELETE FROM reserved WHERE number = ?", (number,))
             if size is not None and cursor.rowcount:
@@ -855,34 +859,12 @@ class AllocationUse:
                 raise _books_fault(self._path, error) from None
 
 
-class Reservation:
-    """What one transfer may write."""
-
-    def __init__(
-        self, use: AllocationUse, number: int, allocation: str, of: int, file: str
-    ) -> None:
-        self._use = use
-        self.key = number, allocation, of, file
-
-    def grow(self, size: int) -> int:
-        """See `AllocationUse.grow`."""
-        return self._use.grow(self, size)
-
-    def end(self, size: int | None) -> None:
-        """See `AllocationUse.settle`."""
-        self._use.settle(self, size)
-
-
 def _normal(host: str) -> str:
     try:
         found = normal_destination(host)
     except ValueError as error:
         raise Fault(FaultKind.REQUEST, f"dest_host: {error}") from None
     return _checked("dest_host", found)
-
-
-def _checked_id(identity: str) -> str:
-    return _checked("allocation_id", identity)
 
 
 def _checked(name: str, value: str) -> str:
@@ -907,10 +889,6 @@ def _used(size: int | None, progress: Progress) -> int | None:
     if size is not None:
         return size
     return progress.total or (progress.offset + progress.moved) or None
-
-
-def _nothing(size: int | None) -> None:
-    del size
 
 
 def _unusable(path: str, error: OSError) -> Fault:

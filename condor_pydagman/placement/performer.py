@@ -249,7 +249,7 @@ class Performer:
         if space_module(placement, self.surroundings.settings.module_directories):
             return self._module_space(placement, progress)
         if isinstance(placement, Allocate):
-            return self._space.allocate(placement, self.surroundings, progress)
+            return self._space.allocate(placement, progress)
         return self._space.release(placement, self.surroundings, progress)
 
     def _module_space(self, placement: Allocate | Release, progress: Progress) -> Outcome:
