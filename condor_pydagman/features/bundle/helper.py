@@ -15,7 +15,7 @@ from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.features.bundle.adapters import collected, look, outlook, prepared, slots
 from condor_pydagman.features.bundle.adapters.collected import CollectOrder
-from condor_pydagman.features.bundle.adapters.look import LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.look import LookOrder
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder
 from condor_pydagman.features.bundle.messages import (
@@ -31,6 +31,7 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
+from condor_pydagman.features.bundle.tasks import NodeOrder
 from condor_pydagman.names import logged_name
 from condor_pydagman.records import job_description
 

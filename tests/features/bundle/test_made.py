@@ -10,9 +10,10 @@ from typing import Any
 import htcondor2
 import pytest
 
-from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.adapters.prepared import Job, PrepareOrder, prepare
 from condor_pydagman.features.bundle.messages import Prepare
+from condor_pydagman.features.bundle.tasks import NodeOrder
 
 
 class Chains:

@@ -17,14 +17,13 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.adapters.look import (
     Looker,
     LookOrder,
-    NodeOrder,
     added_commands,
 )
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder, prepare
 from condor_pydagman.features.bundle.adapters.program import program as program_text
 from condor_pydagman.features.bundle.messages import Look, Prepare
 from condor_pydagman.features.bundle.one_bundle import number_of
-from condor_pydagman.features.bundle.tasks import CannotBundle
+from condor_pydagman.features.bundle.tasks import CannotBundle, NodeOrder
 
 PLAIN = "executable = job\narguments = $(n)\nrequest_memory = 10\noutput = $(job).out\nqueue\n"
 
