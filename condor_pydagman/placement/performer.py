@@ -19,7 +19,7 @@ from condor_pydagman.placement.module_space import manage_space
 from condor_pydagman.placement.object_store import store_of
 from condor_pydagman.placement.rules.attempts import OF_THE_WAY, Candidate
 from condor_pydagman.placement.rules.services import Service, service_of
-from condor_pydagman.placement.rules.ways import alternatives, names_in_order, ways_to_try
+from condor_pydagman.placement.rules.ways import alternatives, names_in_order, no_way
 from condor_pydagman.placement.turns import Turn, Turns
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings, Way
 from condor_pydagman.placement.work import Work
@@ -90,10 +90,7 @@ class Performer:
                         Candidate(two, n, one) for n, two in pairs[number + 1 :] for one in names
                     ]
                     return later + rest
-            try:
-                ways_to_try(pair, looked)
-            except Fault as fault:
-                first = first or fault
+            first = first or no_way(pair, looked)
         assert first is not None
         raise first
 
