@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import stat
@@ -29,7 +28,8 @@ from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.checksums import new_hash, same_digits
 from condor_pydagman.placement.endpoints.disk_faults import writing
-from condor_pydagman.placement.endpoints.local_files import mode_of
+from condor_pydagman.placement.endpoints.local_files import has_name, mode_of
+from condor_pydagman.placement.private_places import locked, make_private
 from condor_pydagman.placement.waits import Wait
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings
 
@@ -91,18 +91,27 @@ class LocalPart:
         return found.st_size
 
 
+def made_file(transfer: Transfer) -> Url:
+    """The file that the transfer makes: in a directory it has the source's name.
+
+    Raises:
+        Fault: the source has no name.
+    """
+    if not transfer.destination.is_directory:
+        return transfer.destination
+    if transfer.source.name in ("", ".", ".."):
+        raise Fault(FaultKind.REQUEST, f"{transfer.source} names no file")
+    return transfer.destination.child(transfer.source.name)
+
+
 def destination_file(transfer: Transfer) -> str:
-    """Path of the local file that the transfer makes: in a directory it has the source's name.
+    """Path of the local file that the transfer makes.
 
     Raises:
         Fault: the destination is a directory but is not written as one, or the source has no name.
     """
-    path = transfer.destination.path
-    if transfer.destination.is_directory:
-        if transfer.source.name in ("", ".", ".."):
-            raise Fault(FaultKind.REQUEST, f"{transfer.source} names no file")
-        path += transfer.source.name
-    elif os.path.isdir(path):
+    path = made_file(transfer).path
+    if not transfer.destination.is_directory and os.path.isdir(path):
         raise Fault(
             FaultKind.DESTINATION, f"{path} is a directory; end it in / to put the file into it"
         )
@@ -212,27 +221,16 @@ def _part_name(source: Url, final: str) -> str:
 
 def _lock_in(directory: str) -> int | None:
     """Lock a directory of ours, made if it is not there; None if another process has it."""
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(directory, 0o700)
-    found = os.stat(directory, follow_symlinks=False)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        raise PermissionError(errno.EPERM, "it is somebody else's", directory)
+    make_private(directory)
     path = os.path.join(directory, "lock")
     try:
-        lock = os.open(path, _NEW_LOCK, 0o600)
+        lock = locked(path)
     except FileNotFoundError:  # the one that had it has just removed it
         return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(lock), os.lstat(path)):
-            return lock
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    except OSError:
+    if lock is not None and not has_name(os.fstat(lock), path):
         os.close(lock)
-        raise
-    os.close(lock)
-    return None
+        return None
+    return lock
 
 
 def remove_left(directory: str) -> bool:
