@@ -152,10 +152,9 @@ class Space:
         ledgers = self.ledgers()
         with ledgers.locked(progress):
             own = ledgers.own()
-            key = _normal(request.host), _checked("allocation_id", request.allocation_id)
-            if rules.active(own, *key, now) is None:
-                ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
-                ledgers.write([*own, Allocation(*key, None, now, ends)])
+            made = _made(request, None, now)
+            if rules.active(own, made.destination, made.allocation_id, now) is None:
+                ledgers.write([*own, made])
         self._note_maker(request)
 
     def module_released(self, request: Release, progress: Progress) -> None:
@@ -416,9 +415,7 @@ class _Waiter:
         before, wanted = self._before(ledgers, name, size)
         room = size - wanted - rules.taken([*own, *ledgers.others()], name, self._capacities, now)
         if room >= request.size:
-            ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
-            identity = _checked("allocation_id", request.allocation_id)
-            ledgers.write([*own, Allocation(self._destination, identity, request.size, now, ends)])
+            ledgers.write([*own, _made(request, request.size, now)])
             return -1, 0
         if not request.wait:
             raise Fault(
@@ -857,6 +854,13 @@ class AllocationUse:
                     raise
             except sqlite3.Error as error:
                 raise _books_fault(self._path, error) from None
+
+
+def _made(request: Allocate, size: int | None, now: float) -> Allocation:
+    """What is allocated now."""
+    ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
+    identity = _checked("allocation_id", request.allocation_id)
+    return Allocation(_normal(request.host), identity, size, now, ends)
 
 
 def _normal(host: str) -> str:

@@ -594,8 +594,6 @@ class Rests:
         Raises:
             OSError: it can't be said to others.
         """
-        if self.is_well(service):
-            return False
         of = label_of(service)
         names = shared.names()
         if of not in self.limits(names, shared, time.time(), [of]):
