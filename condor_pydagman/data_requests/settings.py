@@ -98,7 +98,7 @@ def read_ways(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: one is not known, or there is none.
     """
-    words = tuple(_words(text.lower()))
+    words = tuple(text.lower().replace(",", " ").split())
     wrong = [word for word in words if word not in WAYS]
     if wrong or not words:
         raise ValueError(f"{text!r} is not made of {', '.join(WAYS)}")

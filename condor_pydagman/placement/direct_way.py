@@ -23,10 +23,9 @@ from condor_pydagman.placement.checksums import same_digits
 from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.placement.endpoints.local_files import mode_of
-from condor_pydagman.placement.local_part import made_file
 from condor_pydagman.placement.placement_directory import DestinationLocks
 from condor_pydagman.placement.stream_copy import StreamCopy, known_checksum, remove_second_name
-from condor_pydagman.placement.way import Outcome, Progress, Surroundings
+from condor_pydagman.placement.way import Outcome, Progress, Surroundings, made_file
 from condor_pydagman.printable import printable
 
 MAX_ENDPOINTS = 8  # kept by a thread, with their connections

@@ -31,7 +31,7 @@ from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.endpoints.local_files import has_name, mode_of
 from condor_pydagman.placement.private_places import locked, make_private
 from condor_pydagman.placement.waits import Wait
-from condor_pydagman.placement.way import Outcome, Progress, Surroundings
+from condor_pydagman.placement.way import Outcome, Progress, Surroundings, made_file
 
 WAIT_S = 1.0  # between looks at whether another placement has ended
 _NAME_BYTES = 255  # of one name in most file systems
@@ -89,19 +89,6 @@ class LocalPart:
         if transfer.checksum:
             compare_checksum(self.path, transfer.checksum, progress)
         return found.st_size
-
-
-def made_file(transfer: Transfer) -> Url:
-    """The file that the transfer makes: in a directory it has the source's name.
-
-    Raises:
-        Fault: the source has no name.
-    """
-    if not transfer.destination.is_directory:
-        return transfer.destination
-    if transfer.source.name in ("", ".", ".."):
-        raise Fault(FaultKind.REQUEST, f"{transfer.source} names no file")
-    return transfer.destination.child(transfer.source.name)
 
 
 def destination_file(transfer: Transfer) -> str:
