@@ -57,7 +57,8 @@ _WHOLE_NUMBER = re.compile("[+-]?[0-9]+")
 _C = TypeVar("_C", bound=type)
 
 
-def _or(words: Iterable[str]) -> str:
+def with_or(words: Iterable[str]) -> str:
+    """Words with commas, and "or" before the last."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
 
@@ -226,7 +227,7 @@ class OneOf(Part):
     """One of some words; the value is the word as it stands there."""
 
     def __init__(self, choices: tuple[str, ...], default: Any = NEEDED) -> None:
-        super().__init__(_or(choices), "|".join(choices), default=default, sample=choices[0])
+        super().__init__(with_or(choices), "|".join(choices), default=default, sample=choices[0])
         self.keywords = choices
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
@@ -330,7 +331,7 @@ class Variants(Part):
         """`refuse` may raise an error of its own for a word that is none of them."""
         key, part = next(iter(variants.items()))
         sample = key if part is None or part.default is not NEEDED else f"{key} {part.sample}"
-        super().__init__(_or(variants), shown, refuse, sample=sample)
+        super().__init__(with_or(variants), shown, refuse, sample=sample)
         self.keywords = tuple(variants)
         self.variants = variants
         self.empty = empty
@@ -597,7 +598,7 @@ class Row:
             needs = [left]
         if needs:
             unexpected(words.next(), words, *left)
-            raise LineError(f"Missing {_or(needs[0])}", words)
+            raise LineError(f"Missing {with_or(needs[0])}", words)
         return () if self._options == "one" else left
 
     def _end(self, words: Words, left: tuple[str, ...]) -> None:
