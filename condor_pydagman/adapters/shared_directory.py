@@ -448,7 +448,7 @@ def distrusted(found: SharedDirectory) -> str:
     if owner in (0, os.geteuid(), _user_number("condor")):
         return ""
     return (
-        f"belongs to the user {_user_name(owner)}, who could remove files of others in it; the"
+        f"belongs to the user {user_name(owner)}, who could remove files of others in it; the"
         f" administrator takes it over with: chown root {found.path}"
     )
 
@@ -527,7 +527,8 @@ def _user_number(name: str) -> int:
         return -1
 
 
-def _user_name(number: int) -> str:
+def user_name(number: int) -> str:
+    """The name of a user; the number if there is none."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:

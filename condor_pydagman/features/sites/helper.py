@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import select
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.shared_directory import user_name
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.common.adapters.job_claims import BY_HAND
 from condor_pydagman.features.common.adapters.queued_dagmans import in_queue, queue_name
@@ -227,7 +227,7 @@ def _matcher(run: DagRun, address: str) -> Matcher:
     kinds = {policy: number for number, policy in enumerate({one.policy: None for one in groups})}
     dag_file = os.path.abspath(run.paths.primary)
     facts: dict[str, Any] = {
-        "Owner": _user(),
+        "Owner": user_name(os.geteuid()),  # whatever the environment says
         "DAGManJobId": run.job.cluster,
         "DAGFile": dag_file,
     }
@@ -244,14 +244,6 @@ def _matcher(run: DagRun, address: str) -> Matcher:
         interval_s=run.config.sites_interval,
         address=address,
     )
-
-
-def _user() -> str:
-    """The user of the process, whatever the environment says; the number if there is no name."""
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
 
 
 def _directory(run: DagRun) -> ClaimsDirectory:
