@@ -500,14 +500,12 @@ def _make(path: str, mode: int) -> int:
 def _finish(fd: int, mode: int) -> None:
     """Complete a directory that is being made, or whose maker was killed before it was done."""
     until = time.monotonic() + DIRECTORY_MAKING_S
-    while True:
+    while time.monotonic() <= until:
         there = os.fstat(fd)
         if there.st_mode & 0o7777 != 0o700 or time.time() - there.st_ctime > DIRECTORY_MAKING_S:
             return
         if there.st_uid == os.geteuid():
             os.fchmod(fd, mode)
-            return
-        if time.monotonic() > until:
             return
         time.sleep(0.01)
 
