@@ -63,7 +63,8 @@ def with_or(words: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def _as_it_is(word: str, words: Words) -> str:
+def as_it_is(word: str, words: Words) -> str:
+    """No check: the word means itself."""
     return word
 
 
@@ -85,7 +86,7 @@ class Part:
         self,
         noun: str = "",
         shown: str = "",
-        check: Check = _as_it_is,
+        check: Check = as_it_is,
         default: Any = NEEDED,
         sample: str = "",
         take: Callable[[Words, str], str] = needed,
@@ -147,17 +148,17 @@ class Part:
 # As defaults of fields, parts have the types of the values.
 
 
-def name(noun: str, shown: str = "", check: Check = _as_it_is, sample: str = "") -> Any:
+def name(noun: str, shown: str = "", check: Check = as_it_is, sample: str = "") -> Any:
     """A name, of which quotes stay."""
     return Part(noun, shown, check, sample=sample)
 
 
-def node(check: Check = _as_it_is) -> Any:
+def node(check: Check = as_it_is) -> Any:
     """The name of a node, ALL_NODES included."""
     return Part("node", "<node>", check, sample="A", put=node_word)
 
 
-def file(noun: str, shown: str = "", check: Check = _as_it_is, sample: str = "") -> Any:
+def file(noun: str, shown: str = "", check: Check = as_it_is, sample: str = "") -> Any:
     """The name of a file or directory."""
     return Part(noun, shown, check, sample=sample, take=needed_file, put=file_word)
 
@@ -293,7 +294,7 @@ def text_to_the_end(words: Words, missing: str) -> str:
     return text
 
 
-def rest(noun: str, shown: str, check: Check = _as_it_is, sample: str = "") -> Any:
+def rest(noun: str, shown: str, check: Check = as_it_is, sample: str = "") -> Any:
     """The rest of the line as it stands."""
     return Part(noun, shown, check, sample=sample, take=text_to_the_end, put=str)
 
@@ -326,7 +327,7 @@ class Variants(Part):
         variants: Mapping[str, Part | None],
         shown: str = "",
         empty: Any = "",
-        refuse: Check = _as_it_is,
+        refuse: Check = as_it_is,
     ) -> None:
         """`refuse` may raise an error of its own for a word that is none of them."""
         key, part = next(iter(variants.items()))
