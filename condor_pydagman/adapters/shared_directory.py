@@ -448,7 +448,7 @@ def distrusted(found: SharedDirectory) -> str:
     if owner in (0, os.geteuid(), _user_number("condor")):
         return ""
     return (
-        f"belongs to the user {_user_name(owner)}, who could remove files of others in it; the"
+        f"belongs to the user {user_name(owner)}, who could remove files of others in it; the"
         f" administrator takes it over with: chown root {found.path}"
     )
 
@@ -500,14 +500,12 @@ def _make(path: str, mode: int) -> int:
 def _finish(fd: int, mode: int) -> None:
     """Complete a directory that is being made, or whose maker was killed before it was done."""
     until = time.monotonic() + DIRECTORY_MAKING_S
-    while True:
+    while time.monotonic() <= until:
         there = os.fstat(fd)
         if there.st_mode & 0o7777 != 0o700 or time.time() - there.st_ctime > DIRECTORY_MAKING_S:
             return
         if there.st_uid == os.geteuid():
             os.fchmod(fd, mode)
-            return
-        if time.monotonic() > until:
             return
         time.sleep(0.01)
 
@@ -527,7 +525,8 @@ def _user_number(name: str) -> int:
         return -1
 
 
-def _user_name(number: int) -> str:
+def user_name(number: int) -> str:
+    """The name of a user; the number if there is none."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:

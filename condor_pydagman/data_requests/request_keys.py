@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from condor_pydagman.data_requests.requests import FAIL, OVERWRITE, SKIP
-from condor_pydagman.data_requests.settings import WAYS
+from condor_pydagman.data_requests.settings import read_ways
 from condor_pydagman.data_requests.units import read_duration, read_size
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -37,7 +37,7 @@ class Key(NamedTuple):
     @property
     def is_list(self) -> bool:
         """Whether its value may be a list."""
-        return self.read in (_words, _protocols, _ways)
+        return self.read in (_words, _protocols, read_ways)
 
 
 def _text(text: str) -> str:
@@ -98,14 +98,6 @@ def _protocols(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _ways(text: str) -> tuple[str, ...]:
-    words = tuple(text.lower().replace(",", " ").split())
-    wrong = [word for word in words if word not in WAYS]
-    if wrong or not words:
-        raise ValueError(f"{text!r} is not made of {', '.join(WAYS)}")
-    return words
-
-
 def read_checksum(text: str) -> str:
     """`md5:...` as it is compared: in lower case, with leading zeros.
 
@@ -117,11 +109,11 @@ def read_checksum(text: str) -> str:
     if algorithm not in CHECKSUMS:
         known = ", ".join(CHECKSUMS)
         raise ValueError(f"{algorithm!r} is none of {known}; it is written like md5:<digits>")
-    if not re.fullmatch(r"[0-9a-f]+", digits) or len(digits) > CHECKSUMS[algorithm]:
-        raise ValueError(f"{algorithm} has {CHECKSUMS[algorithm]} hexadecimal digits")
-    if len(digits) < CHECKSUMS[algorithm] and algorithm != "adler32":
-        raise ValueError(f"{algorithm} has {CHECKSUMS[algorithm]} hexadecimal digits")
-    return f"{algorithm}:{digits.rjust(CHECKSUMS[algorithm], '0')}"
+    count = CHECKSUMS[algorithm]
+    least = 1 if algorithm == "adler32" else count
+    if not re.fullmatch(rf"[0-9a-f]{{{least},{count}}}", digits):
+        raise ValueError(f"{algorithm} has {count} hexadecimal digits")
+    return f"{algorithm}:{digits.rjust(count, '0')}"
 
 
 _ALL = (TRANSFER, ALLOCATE, RELEASE)
@@ -150,7 +142,7 @@ KEYS = (
     Key("if_exists", (TRANSFER,), _one_of(OVERWRITE, SKIP, FAIL),
         "overwrite (the default), skip what has the right size or checksum, or fail",
         "if_exists"),
-    Key("ways", (TRANSFER,), _ways, "which ways are tried, in order", "ways"),
+    Key("ways", (TRANSFER,), read_ways, "which ways are tried, in order", "ways"),
     Key("stall_timeout", (TRANSFER,), read_duration,
         "a connection without data is broken off after it", "stall_timeout_s"),
     Key("dest_host", _SPACE, _text,

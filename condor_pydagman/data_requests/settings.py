@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.units import read_size
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.named_tuple import NamedTuple
 
+Value = TypeVar("Value")
 MODULE, DIRECT, GFAL, PLUGIN, CACHE = WAYS = ("module", "direct", "gfal", "plugin", "cache")
 
 
@@ -61,7 +63,7 @@ def settings_of(config: Config, lookup: Callable[[str], str | None]) -> Settings
     """
     modules = config.placement_modules or lookup(LIBEXEC) or ""
     return Settings(
-        ways=_ways(config.placement_ways),
+        ways=_read("PYDAGMAN_PLACEMENT_WAYS", config.placement_ways, read_ways),
         module_directories=tuple(_words(modules)),
         plugins=tuple(_words(lookup(PLUGINS) or "")),
         directory=config.placement_dir,
@@ -78,7 +80,7 @@ def settings_of(config: Config, lookup: Callable[[str], str | None]) -> Settings
         module_timeout_s=config.placement_module_timeout,
         host_rest_s=config.placement_host_rest,
         cache_directory=config.placement_cache_dir,
-        cache_bytes=_size("PYDAGMAN_PLACEMENT_CACHE_SIZE", config.placement_cache_size),
+        cache_bytes=_read("PYDAGMAN_PLACEMENT_CACHE_SIZE", config.placement_cache_size, read_size),
         capacities=tuple(
             _pairs("PYDAGMAN_PLACEMENT_CAPACITY", config.placement_capacity, read_size)
         ),
@@ -90,17 +92,22 @@ def _words(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
-def _ways(text: str) -> tuple[str, ...]:
-    words = tuple(_words(text.lower()))
+def read_ways(text: str) -> tuple[str, ...]:
+    """Names of ways.
+
+    Raises:
+        ValueError: one is not known, or there is none.
+    """
+    words = tuple(text.lower().replace(",", " ").split())
     wrong = [word for word in words if word not in WAYS]
     if wrong or not words:
-        raise ConfigError(f"PYDAGMAN_PLACEMENT_WAYS: {text!r} is not made of {', '.join(WAYS)}")
+        raise ValueError(f"{text!r} is not made of {', '.join(WAYS)}")
     return words
 
 
-def _size(knob: str, text: str) -> int:
+def _read(knob: str, text: str, read: Callable[[str], Value]) -> Value:
     try:
-        return read_size(text)
+        return read(text)
     except ValueError as error:
         raise ConfigError(f"{knob}: {error}") from None
 

@@ -33,11 +33,7 @@ PASSED_ON_BEGINNINGS = ("AWS_", "GOOGLE_", "AZURE_", "S3_", "XRD_", "GFAL_", "_C
 
 
 class WorkOrder(NamedTuple):
-    """What the worker of a DATA node is to do.
-
-    Attributes:
-        fresh: whether notes of earlier runs do not count.
-    """
+    """What the worker of a DATA node is to do."""
 
     token: str  # another one for each submission of the node
     # as in the nodes log

@@ -101,15 +101,12 @@ class Space:
             self._former.clear()
             self._ledgers = None
 
-    def allocate(
-        self, request: Allocate, surroundings: Surroundings, progress: Progress
-    ) -> Outcome:
+    def allocate(self, request: Allocate, progress: Progress) -> Outcome:
         """Allocate space; a second time with the same host and id does nothing.
 
         Raises:
             Fault: there is no room, no capacity, or it is allocated with another size.
         """
-        del surroundings
         _Waiter(self, self._settings, self._say, request, progress).allocate()
         self._note_maker(request)
         return Outcome(LEDGER, None, 0)
@@ -155,10 +152,9 @@ class Space:
         ledgers = self.ledgers()
         with ledgers.locked(progress):
             own = ledgers.own()
-            key = _normal(request.host), _checked_id(request.allocation_id)
-            if rules.active(own, *key, now) is None:
-                ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
-                ledgers.write([*own, Allocation(*key, None, now, ends)])
+            made = _made(request, None, now)
+            if rules.active(own, made.destination, made.allocation_id, now) is None:
+                ledgers.write([*own, made])
         self._note_maker(request)
 
     def module_released(self, request: Release, progress: Progress) -> None:
@@ -173,7 +169,7 @@ class Space:
     def reserved(
         self, transfer: Transfer, progress: Progress
     ) -> Iterator[Callable[[int | None], None]]:
-        """Keep a transfer within its allocation, if it names one.
+        """Keep a transfer within its allocation, which it names.
 
         Within the block `progress` refuses bytes for which there is no room.  What is yielded is to
         be called when the transfer has succeeded, with the bytes of the file (None if unknown).
@@ -181,15 +177,13 @@ class Space:
         Raises:
             Fault: the allocation is not there.
         """
-        if not transfer.allocation_id:
-            yield _nothing
-            return
         allocation = self._allocation_of(transfer)
         if allocation.size is None:
-            yield _nothing
+            yield lambda _: None
             return
         file = label(transfer.destination.with_secrets())
-        reservation = self.use().reserve(_key(allocation), allocation.size, file)
+        use = self.use()
+        reservation = use.reserve(_key(allocation), allocation.size, file)
         used: list[int | None] = []
 
         def grow(size: int) -> int:
@@ -197,15 +191,15 @@ class Space:
                 raise Fault(FaultKind.ALLOCATION, "the allocation has ended meanwhile")
             if progress.total is None:  # in steps, not for each block
                 with contextlib.suppress(Fault):
-                    return reservation.grow(max(size + size // 4, size + _STEP))
-            return reservation.grow(size)
+                    return use.grow(reservation, max(size + size // 4, size + _STEP))
+            return use.grow(reservation, size)
 
         progress.room, progress.grow = 0, grow
         try:
             yield lambda size: used.append(_used(size, progress))
         finally:
             progress.room, progress.grow = None, None
-            reservation.end(used[0] if used else None)
+            use.settle(reservation, used[0] if used else None)
 
     def room(self, host: str, allocation_id: str) -> int:
         """Bytes that are left of an allocation.
@@ -421,9 +415,7 @@ class _Waiter:
         before, wanted = self._before(ledgers, name, size)
         room = size - wanted - rules.taken([*own, *ledgers.others()], name, self._capacities, now)
         if room >= request.size:
-            ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
-            identity = _checked_id(request.allocation_id)
-            ledgers.write([*own, Allocation(self._destination, identity, request.size, now, ends)])
+            ledgers.write([*own, _made(request, request.size, now)])
             return -1, 0
         if not request.wait:
             raise Fault(
@@ -623,6 +615,15 @@ class Ledgers:
             self._say(line)
 
 
+class Reservation(NamedTuple):
+    """What one transfer may write: `of` and `file` as of `AllocationUse.reserve`."""
+
+    number: int
+    allocation: str
+    of: int
+    file: str
+
+
 class AllocationUse:
     """Used and reserved bytes, in sqlite; used by several threads.
 
@@ -674,7 +675,7 @@ class AllocationUse:
                 "INSERT INTO reserved (allocation, file, worker, bytes) VALUES (?, ?, ?, 0)",
                 (allocation, file, self._life.name),
             )
-            return Reservation(self, int(cursor.lastrowid or 0), allocation, of, file)
+            return Reservation(int(cursor.lastrowid or 0), allocation, of, file)
 
     def left(self, allocation: str, of: int) -> int:
         """Bytes that are neither used nor reserved.
@@ -766,7 +767,7 @@ class AllocationUse:
         Raises:
             Fault: there is no room for so much, or the allocation is no more.
         """
-        number, allocation, of, file = reservation.key
+        number, allocation, of, file = reservation
         with self._change() as cursor:
             room = of - _sum(cursor, allocation, file, number)
             if size > room:
@@ -792,7 +793,7 @@ class AllocationUse:
         Raises:
             Fault: the books can't be written.
         """
-        number, allocation, _, file = reservation.key
+        number, allocation, _, file = reservation
         with self._change() as cursor:
             cursor.execute("DELETE FROM reserved WHERE number = ?", (number,))
             if size is not None and cursor.rowcount:
@@ -855,22 +856,11 @@ class AllocationUse:
                 raise _books_fault(self._path, error) from None
 
 
-class Reservation:
-    """What one transfer may write."""
-
-    def __init__(
-        self, use: AllocationUse, number: int, allocation: str, of: int, file: str
-    ) -> None:
-        self._use = use
-        self.key = number, allocation, of, file
-
-    def grow(self, size: int) -> int:
-        """See `AllocationUse.grow`."""
-        return self._use.grow(self, size)
-
-    def end(self, size: int | None) -> None:
-        """See `AllocationUse.settle`."""
-        self._use.settle(self, size)
+def _made(request: Allocate, size: int | None, now: float) -> Allocation:
+    """What is allocated now."""
+    ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
+    identity = _checked("allocation_id", request.allocation_id)
+    return Allocation(_normal(request.host), identity, size, now, ends)
 
 
 def _normal(host: str) -> str:
@@ -879,10 +869,6 @@ def _normal(host: str) -> str:
     except ValueError as error:
         raise Fault(FaultKind.REQUEST, f"dest_host: {error}") from None
     return _checked("dest_host", found)
-
-
-def _checked_id(identity: str) -> str:
-    return _checked("allocation_id", identity)
 
 
 def _checked(name: str, value: str) -> str:
@@ -907,10 +893,6 @@ def _used(size: int | None, progress: Progress) -> int | None:
     if size is not None:
         return size
     return progress.total or (progress.offset + progress.moved) or None
-
-
-def _nothing(size: int | None) -> None:
-    del size
 
 
 def _unusable(path: str, error: OSError) -> Fault:

@@ -238,19 +238,12 @@ class CacheWay(OneByOne):
 
     Args:
         ways: that may take a step, in order.
-        version: what changes when a source does, '' if nobody can tell; a file of another version
-            is not used again.
     """
 
     name = CACHE
 
-    def __init__(
-        self,
-        ways: Sequence[Way],
-        version: Callable[[Url, Surroundings], str] = lambda url, surroundings: "",
-    ) -> None:
+    def __init__(self, ways: Sequence[Way]) -> None:
         self._ways = [way for way in ways if way.name != CACHE]
-        self._version = version
 
     def obstacle(self, transfer: Transfer, surroundings: Surroundings) -> str:
         """Why two steps are no way, in a few words; '' if they are."""
@@ -276,8 +269,7 @@ class CacheWay(OneByOne):
             Fault: one of them failed.
         """
         cache = Cache(surroundings.settings)
-        version = self._version(transfer.source, surroundings)
-        entry = cache.enter(_key(transfer, version), progress)
+        entry = cache.enter(_key(transfer), progress)
         keep = True
         try:
             outcome = self._both(transfer, surroundings, progress, entry)
@@ -370,9 +362,9 @@ def _steps(transfer: Transfer, file: Url) -> tuple[Transfer, Transfer]:
     return first, second
 
 
-def _key(transfer: Transfer, version: str) -> str:
-    ends = (transfer.source.with_secrets(), transfer.destination.with_secrets(), version)
-    return hashlib.sha256(os.fsencode("\0".join(ends))).hexdigest()[:32]
+def _key(transfer: Transfer) -> str:
+    ends = f"{transfer.source.with_secrets()}\0{transfer.destination.with_secrets()}"
+    return hashlib.sha256(os.fsencode(ends)).hexdigest()[:32]
 
 
 def _is_fresh(file: str) -> bool:

@@ -175,7 +175,7 @@ class _Run:
             self._control.sendall(request)
         until = time.monotonic() + timeout_s if timeout_s else float("inf")
         try:
-            while not self._turn(poll, TICK_S):
+            while not self._turn(poll):
                 progress.check_stop()
                 tick()
                 if time.monotonic() > until:
@@ -189,32 +189,33 @@ class _Run:
 
     _said = b""
 
-    def _turn(self, poll: select.poll, timeout_s: float) -> bool:
-        """Read what there is, waiting at most so long for it; whether the program has ended."""
-        until = time.monotonic() + timeout_s
+    def _turn(self, poll: select.poll) -> bool:
+        """Read what there is, for TICK_S; whether the program has ended."""
+        until = time.monotonic() + TICK_S
         while True:
             for fd, _ in poll.poll(max(0.0, until - time.monotonic()) * 1000):
                 if fd != self._control.fileno():
                     self._read(fd, poll)
                     continue
-                data = _received(self._control)
+                data = b""
+                with contextlib.suppress(ConnectionError):
+                    data = self._control.recv(256)
                 self._said += data
                 if not data:
                     return True
             if time.monotonic() >= until:
                 return False
 
-    def _read(self, fd: int, poll: select.poll) -> bool:
-        """Read once from a stream of the program's; whether there was anything."""
+    def _read(self, fd: int, poll: select.poll) -> None:
+        """Read once from a stream of the program's."""
         try:
             data = os.read(fd, _BLOCK)
         except BlockingIOError:
-            return False
+            return
         if data:
             self._captures[fd].add(data)
         else:
             poll.unregister(fd)
-        return bool(data)
 
     def _end(self, poll: select.poll) -> None:
         """Ask the program to end, then kill it and all that it has forked."""
@@ -226,7 +227,7 @@ class _Run:
                 self._control.sendall(order)
             until = time.monotonic() + wait_s
             while time.monotonic() < until:
-                if self._turn(poll, TICK_S):
+                if self._turn(poll):
                     return
 
     def _ended(self) -> Ended:
@@ -260,13 +261,6 @@ def _captured(stream: IO[bytes] | None, stack: contextlib.ExitStack) -> tuple[in
     stack.enter_context(contextlib.closing(stream))
     os.set_blocking(stream.fileno(), False)
     return stream.fileno(), _Capture()
-
-
-def _received(control: socket.socket) -> bytes:
-    try:
-        return control.recv(256)
-    except ConnectionError:
-        return b""
 
 
 def _request(words: Sequence[str], environment: Mapping[str, str], directory: str) -> bytes:

@@ -25,7 +25,7 @@ from condor_pydagman.placement.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.placement.endpoints.local_files import mode_of
 from condor_pydagman.placement.placement_directory import DestinationLocks
 from condor_pydagman.placement.stream_copy import StreamCopy, known_checksum, remove_second_name
-from condor_pydagman.placement.way import Outcome, Progress, Surroundings
+from condor_pydagman.placement.way import Outcome, Progress, Surroundings, made_file
 from condor_pydagman.printable import printable
 
 MAX_ENDPOINTS = 8  # kept by a thread, with their connections
@@ -103,7 +103,7 @@ class DirectWay:
         Raises:
             Fault: it failed.
         """
-        source, destination = transfer.source, _file_of(transfer)
+        source, destination = transfer.source, made_file(transfer)
         label = f"direct {source.scheme}-{destination.scheme}"
         surroundings = _with_wishes(transfer, surroundings)
         reads, writes = self._endpoints(source, destination, transfer, surroundings)
@@ -237,16 +237,6 @@ def _listed(
         )
     if not found and (pattern or endpoint.look(directory) is None):
         raise Fault(FaultKind.MISSING, f"no file matches {source}")
-
-
-def _file_of(transfer: Transfer) -> Url:
-    """The file that is made: in a directory, it has the source's name."""
-    destination = transfer.destination
-    if not destination.is_directory:
-        return destination
-    if transfer.source.name in ("", ".", ".."):
-        raise Fault(FaultKind.REQUEST, f"{transfer.source} names no file")
-    return destination.child(transfer.source.name)
 
 
 def _matches(path: str, pattern: str) -> bool:

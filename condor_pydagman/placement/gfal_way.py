@@ -171,18 +171,15 @@ class _Run:
         self._label = f"gfal {transfer.source.scheme}-{transfer.destination.scheme}"
 
     def to_file(self) -> Outcome:
-        """Make a local file under a temporary name, then give it its own."""
-        transfer, progress = self._transfer, self._progress
-        final = local_part.destination_file(transfer)
-        if local_part.is_there_already(transfer, final, progress):
-            return Outcome(self._label, os.path.getsize(final), 0, skipped=True)
-        progress.begin(0, None)
-        with local_part.local_part(transfer.source, final, self._surroundings, progress) as part:
-            to = transfer.destination.at(part.path)
-            self._call(self._request(to), part.lock)
-            grown(progress, part.size())
-            size = part.finish(transfer, self._surroundings, progress)
-        return Outcome(self._label, size, size)
+        """Make a local file."""
+        transfer = self._transfer
+
+        def write(part: local_part.LocalPart) -> None:
+            self._call(self._request(transfer.destination.at(part.path)), part.lock)
+
+        return local_part.made_by_program(
+            self._label, transfer, self._surroundings, self._progress, write
+        )
 
     def to_server(self, lock: int, *, renames: bool) -> tuple[Outcome, bool]:
         """Copy to a server, first under a temporary name if it renames; whether it does.

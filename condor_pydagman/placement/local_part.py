@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from condor_pydagman.adapters import deleted_directories
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
@@ -29,9 +28,10 @@ from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.checksums import new_hash, same_digits
 from condor_pydagman.placement.endpoints.disk_faults import writing
-from condor_pydagman.placement.endpoints.local_files import mode_of
+from condor_pydagman.placement.endpoints.local_files import has_name, mode_of
+from condor_pydagman.placement.private_places import locked, make_private
 from condor_pydagman.placement.waits import Wait
-from condor_pydagman.placement.way import Progress, Surroundings
+from condor_pydagman.placement.way import Outcome, Progress, Surroundings, made_file
 
 WAIT_S = 1.0  # between looks at whether another placement has ended
 _NAME_BYTES = 255  # of one name in most file systems
@@ -92,17 +92,13 @@ class LocalPart:
 
 
 def destination_file(transfer: Transfer) -> str:
-    """Path of the local file that the transfer makes: in a directory it has the source's name.
+    """Path of the local file that the transfer makes.
 
     Raises:
         Fault: the destination is a directory but is not written as one, or the source has no name.
     """
-    path = transfer.destination.path
-    if transfer.destination.is_directory:
-        if transfer.source.name in ("", ".", ".."):
-            raise Fault(FaultKind.REQUEST, f"{transfer.source} names no file")
-        path += transfer.source.name
-    elif os.path.isdir(path):
+    path = made_file(transfer).path
+    if not transfer.destination.is_directory and os.path.isdir(path):
         raise Fault(
             FaultKind.DESTINATION, f"{path} is a directory; end it in / to put the file into it"
         )
@@ -212,27 +208,16 @@ def _part_name(source: Url, final: str) -> str:
 
 def _lock_in(directory: str) -> int | None:
     """Lock a directory of ours, made if it is not there; None if another process has it."""
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(directory, 0o700)
-    found = os.stat(directory, follow_symlinks=False)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        raise PermissionError(errno.EPERM, "it is somebody else's", directory)
+    make_private(directory)
     path = os.path.join(directory, "lock")
     try:
-        lock = os.open(path, _NEW_LOCK, 0o600)
+        lock = locked(path)
     except FileNotFoundError:  # the one that had it has just removed it
         return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(lock), os.lstat(path)):
-            return lock
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    except OSError:
+    if lock is not None and not has_name(os.fstat(lock), path):
         os.close(lock)
-        raise
-    os.close(lock)
-    return None
+        return None
+    return lock
 
 
 def remove_left(directory: str) -> bool:
@@ -325,6 +310,33 @@ def compare_checksum(path: str, checksum: str, progress: Progress) -> None:
         raise Fault(
             FaultKind.MISMATCH, f"{algorithm} is {found.hexdigest()}, expected {digits.lower()}"
         )
+
+
+def made_by_program(
+    label: str,
+    transfer: Transfer,
+    surroundings: Surroundings,
+    progress: Progress,
+    write: Callable[[LocalPart], None],
+) -> Outcome:
+    """Have a program make a local file under a temporary name, then give it its own.
+
+    Args:
+        label: the way, as a person reads it.
+        write: runs the program.
+
+    Raises:
+        Fault: it failed.
+    """
+    final = destination_file(transfer)
+    if is_there_already(transfer, final, progress):
+        return Outcome(label, os.path.getsize(final), 0, skipped=True)
+    progress.begin(0, local_size(transfer.source))
+    with local_part(transfer.source, final, surroundings, progress) as part:
+        write(part)
+        grown(progress, part.size())
+        size = part.finish(transfer, surroundings, progress)
+    return Outcome(label, size, size)
 
 
 def grown(progress: Progress, size: int) -> None:

@@ -73,24 +73,19 @@ class _Run:
         self._keeps: tuple[int, ...] = ()
 
     def to_file(self) -> Outcome:
-        """Make a local file under a temporary name, then give it its own."""
-        final = local_part.destination_file(self._transfer)
-        if local_part.is_there_already(self._transfer, final, self._progress):
-            return Outcome(self._label, os.path.getsize(final), 0, skipped=True)
-        total = local_size(self._transfer.source)
-        self._progress.begin(0, total)
-        with local_part.local_part(
-            self._transfer.source, final, self._surroundings, self._progress
-        ) as part:
+        """Make a local file."""
+        transfer, progress = self._transfer, self._progress
+
+        def write(part: local_part.LocalPart) -> None:
             self._keeps = (part.lock,)
-            destination = self._transfer.destination._replace(path=part.path)
+            destination = transfer.destination._replace(path=part.path)
             self._call(
-                self._transfer._replace(destination=destination),
-                lambda: grown(self._progress, part.size()),
+                transfer._replace(destination=destination), lambda: grown(progress, part.size())
             )
-            grown(self._progress, part.size())
-            size = part.finish(self._transfer, self._surroundings, self._progress)
-        return Outcome(self._label, size, size)
+
+        return local_part.made_by_program(
+            self._label, transfer, self._surroundings, progress, write
+        )
 
     def to_elsewhere(self) -> Outcome:
         """Let the module write to a server, or a whole directory."""

@@ -19,7 +19,7 @@ from condor_pydagman.placement.module_space import manage_space
 from condor_pydagman.placement.object_store import store_of
 from condor_pydagman.placement.rules.attempts import OF_THE_WAY, Candidate
 from condor_pydagman.placement.rules.services import Service, service_of
-from condor_pydagman.placement.rules.ways import alternatives, names_in_order, ways_to_try
+from condor_pydagman.placement.rules.ways import alternatives, names_in_order, no_way
 from condor_pydagman.placement.turns import Turn, Turns
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings, Way
 from condor_pydagman.placement.work import Work
@@ -90,10 +90,7 @@ class Performer:
                         Candidate(two, n, one) for n, two in pairs[number + 1 :] for one in names
                     ]
                     return later + rest
-            try:
-                ways_to_try(pair, looked)
-            except Fault as fault:
-                first = first or fault
+            first = first or no_way(pair, looked)
         assert first is not None
         raise first
 
@@ -249,7 +246,7 @@ class Performer:
         if space_module(placement, self.surroundings.settings.module_directories):
             return self._module_space(placement, progress)
         if isinstance(placement, Allocate):
-            return self._space.allocate(placement, self.surroundings, progress)
+            return self._space.allocate(placement, progress)
         return self._space.release(placement, self.surroundings, progress)
 
     def _module_space(self, placement: Allocate | Release, progress: Progress) -> Outcome:

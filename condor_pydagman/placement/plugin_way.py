@@ -161,21 +161,20 @@ class _Run:
         self._keeps: tuple[int, ...] = ()
 
     def download(self) -> Outcome:
-        """Make a local file under a temporary name, then give it its own."""
-        transfer, progress = self._transfer, self._progress
-        final = local_part.destination_file(transfer)
-        if local_part.is_there_already(transfer, final, progress):
-            return Outcome(self._label, os.path.getsize(final), 0, skipped=True)
-        progress.begin(0, None)
-        with local_part.local_part(transfer.source, final, self._surroundings, progress) as part:
+        """Make a local file."""
+        source, progress = self._transfer.source, self._progress
+
+        def write(part: local_part.LocalPart) -> None:
             self._keeps = (part.lock,)
             result = self._call(
-                transfer.source, part.path, lambda: grown(progress, part.size()), upload=False
+                source, part.path, lambda: grown(progress, part.size()), upload=False
             )
             grown(progress, part.size())
             _compare_sizes(result, part.size(), self._plugin.name)
-            size = part.finish(transfer, self._surroundings, progress)
-        return Outcome(self._label, size, size)
+
+        return local_part.made_by_program(
+            self._label, self._transfer, self._surroundings, progress, write
+        )
 
     def upload(self) -> Outcome:
         """Copy a local file to a server.  A checksum of the request is that of the local file."""

@@ -37,11 +37,6 @@ def partial_name(source: Url, version: str, name: str) -> str:
     return f"{_beginning(source, name)}.{_hash(version)}{_END}"
 
 
-def is_older_part(candidate: str, source: Url, version: str, name: str) -> bool:
-    """Whether a name is that of a part of the same source in another version."""
-    return _is_part(candidate, source, name) and candidate != partial_name(source, version, name)
-
-
 def _is_part(candidate: str, source: Url, name: str) -> bool:
     return candidate.startswith(_beginning(source, name) + ".") and candidate.endswith(_END)
 
@@ -251,13 +246,9 @@ class StreamCopy:
             return
         with _of_destination:
             writer.commit()
-            self._check_what_is_there(temporary, size, digest)
+            self._refuse(lambda: self._what_is_wrong(temporary, size, digest), temporary)
             if temporary != destination:
                 self._rename(temporary, destination, size)
-
-    def _check_what_is_there(self, temporary: Url, size: int, digest: Digest | None) -> None:
-        """Compare what the service says of a file that it has taken."""
-        self._refuse(lambda: self._what_is_wrong(temporary, size, digest), temporary)
 
     def _what_is_wrong(self, temporary: Url, size: int | None, digest: Digest | None = None) -> str:
         destination = self._transfer.destination
@@ -331,10 +322,11 @@ class StreamCopy:
         if is_small or not destination.is_local:
             return
         directory, name = os.path.split(destination.path)
-        source, version = self._transfer.source, reader.version
+        source = self._transfer.source
+        own = partial_name(source, reader.version, name)
         with contextlib.suppress(OSError):
             for candidate in os.listdir(directory):
-                if is_older_part(candidate, source, version, name):
+                if _is_part(candidate, source, name) and candidate != own:
                     os.unlink(os.path.join(directory, candidate))
 
     def _digest(self, reader: Reader) -> Digest | None:

@@ -262,10 +262,10 @@ class Turn:
                         wait.begins(_reason(view, self._services))
                 self._wait(board, view, progress)
             except Unusable as error:
-                self._leave_board()
+                self.close()
                 self._turns.leave_shared(str(error))
             except OSError as error:
-                self._leave_board()
+                self.close()
                 raise Fault(
                     FaultKind.NO_SPACE,
                     f"can't keep limits in {self._turns.board().directory.path}:"
@@ -300,9 +300,6 @@ class Turn:
 
     def close(self) -> None:
         """It is over; others may start."""
-        self._leave_board()
-
-    def _leave_board(self) -> None:
         if self._board is not None:
             self._board.leave(self._ticket)
             self._board = None
@@ -393,12 +390,11 @@ class TicketBoard:
         if file is None:
             return
         file.remove()
-        with contextlib.suppress(Exception):  # a courtesy: they look themselves, too
-            self._wake(_tickets(self.directory.names()), time.time())
+        self.wake_all()
 
     def wake_all(self) -> None:
         """Let the first of those that wait look again."""
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # a courtesy: they look themselves, too
             self._wake(_tickets(self.directory.names()), time.time())
 
     def wait(self, ticket: Ticket, view: View, progress: Progress) -> None:
@@ -598,8 +594,6 @@ class Rests:
         Raises:
             OSError: it can't be said to others.
         """
-        if self.is_well(service):
-            return False
         of = label_of(service)
         names = shared.names()
         if of not in self.limits(names, shared, time.time(), [of]):

@@ -10,6 +10,7 @@ from typing import Protocol
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.rules.journal_text import FileId
 
@@ -127,6 +128,19 @@ class Outcome(NamedTuple):
     size: int | None  # bytes of the file that is at the destination now; None if nobody knows
     moved: int  # bytes that were moved now: less than `size` if an attempt was continued
     skipped: bool = False  # it was there already
+
+
+def made_file(transfer: Transfer) -> Url:
+    """The file that the transfer makes: in a directory it has the source's name.
+
+    Raises:
+        Fault: the source has no name.
+    """
+    if not transfer.destination.is_directory:
+        return transfer.destination
+    if transfer.source.name in ("", ".", ".."):
+        raise Fault(FaultKind.REQUEST, f"{transfer.source} names no file")
+    return transfer.destination.child(transfer.source.name)
 
 
 class Way(Protocol):

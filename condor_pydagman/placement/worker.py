@@ -119,10 +119,6 @@ class Worker:
         if self._shared is None and not self._listings:
             self._streams = max(1, min(self._streams, works))
 
-    def stop(self) -> None:
-        """Let it end soon."""
-        self._stop.set()
-
     def start(self) -> None:
         """Start the threads."""
         for number in range(self._streams):

@@ -14,7 +14,7 @@ from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.allocations import Space
-from condor_pydagman.placement.way import Progress, Surroundings
+from condor_pydagman.placement.way import Progress
 
 
 @pytest.fixture(autouse=True)
@@ -25,11 +25,10 @@ def settings(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setattr(
         "condor_pydagman.placement.allocations_command.configured_settings", lambda: settings
     )
-    around = Surroundings(settings, {}, "/", print)
     for host, identity, dag in (("/disk", "a", "t.dag"), ("host", "a", ""), ("host", "b", "")):
         request = Allocate(host, identity, 5 << 20, 7200.0)
         with space_of(settings, str(work_directory / dag) if dag else "") as space:
-            space.allocate(request, around, Progress(threading.Event()))
+            space.allocate(request, Progress(threading.Event()))
     return settings
 
 
@@ -90,16 +89,16 @@ def test_what_is_released_of_a_dag_is_allocated_again_by_all_that_have_it(
 ) -> None:
     """Two DAGs have made it; what is released by its name is not needed any more."""
     names = str(tmp_path / "t.dag"), str(tmp_path / "u.dag")
-    around, progress = Surroundings(settings, {}, "/", print), Progress(threading.Event())
+    progress = Progress(threading.Event())
     with space_of(settings, names[1]) as space:
-        space.allocate(Allocate("/disk", "a", 5 << 20, 7200.0), around, progress)
+        space.allocate(Allocate("/disk", "a", 5 << 20, 7200.0), progress)
     transfer = Transfer(parse_url("/a"), parse_url("/disk/a"), allocation_id="a")
     assert allocations("release", "--dag", "t.dag") == 0
     for name in names:
         with space_of(settings, name) as space:
             (request,) = space.given_back(transfer)
             assert (request.host, request.size) == ("/disk", 5 << 20)
-            space.allocate(request, around, progress)
+            space.allocate(request, progress)
     assert allocations("release", "a", "--host", "/disk") == 0
     for name in names:
         with space_of(settings, name) as space:

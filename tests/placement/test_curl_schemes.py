@@ -18,7 +18,7 @@ from condor_pydagman.placement.endpoints import curl_names
 from condor_pydagman.placement.endpoints import libcurl as libcurl_module
 from condor_pydagman.placement.endpoints.choose import CURL_SCHEMES, why_unknown
 from condor_pydagman.placement.endpoints.libcurl import Session
-from condor_pydagman.placement.rules.ways import ways_to_try
+from condor_pydagman.placement.rules.ways import no_way
 from condor_pydagman.placement.way import Surroundings
 from tests.placement.helpers import progress, transfer
 
@@ -52,9 +52,8 @@ def test_the_ways_that_are_left_are_named(
     monkeypatch.setitem(sys.modules, "pycurl", None)
     wish = transfer("https://data.example/a", "/tmp/b")
     why = DirectWay().obstacle(wish, surroundings)
-    assert ways_to_try(wish, [("direct", why), ("plugin", "")]) == ("plugin",)
-    with pytest.raises(Fault, match=r"direct: https needs pycurl .*; plugin: none is configured"):
-        ways_to_try(wish, [("direct", why), ("plugin", "none is configured")])
+    fault = no_way(wish, [("direct", why), ("plugin", "none is configured")])
+    assert re.search("direct: https needs pycurl .*; plugin: none is configured", fault.reason)
     with pytest.raises(Fault, match="https needs pycurl") as error:
         DirectWay().perform(wish, surroundings, progress())
     assert error.value.kind is FaultKind.NO_WAY

@@ -22,7 +22,7 @@ from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement import stream_copy
 from condor_pydagman.placement.direct_way import DirectWay
 from condor_pydagman.placement.endpoints import endpoint, http_files, libcurl, proxies
-from condor_pydagman.placement.endpoints.endpoint import whole_number
+from condor_pydagman.placement.endpoints.endpoint import Entry, whole_number
 from condor_pydagman.placement.endpoints.http_files import HttpFiles
 from condor_pydagman.placement.endpoints.http_headers import (
     checksums_of,
@@ -332,7 +332,7 @@ def test_a_list_of_a_server_with_other_habits() -> None:
       <response><href>http://[x</href></response></multistatus>"""
     for size in (1, 10_000):
         found = entries_of([text[at : at + size] for at in range(0, len(text), size)], "server")
-        assert found == [("/d/a b", 12, "now"), ("/d/s/", None, "")]
+        assert found == [Entry("/d/a b", 12, False, "now"), Entry("/d/s/", None, True)]
 
 
 def test_a_listing_does_not_lead_outside(surroundings: Surroundings, server: FaultyServer) -> None:

@@ -15,7 +15,7 @@ from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.features.bundle.adapters import collected, look, outlook, prepared, slots
 from condor_pydagman.features.bundle.adapters.collected import CollectOrder
-from condor_pydagman.features.bundle.adapters.look import LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.look import LookOrder
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder
 from condor_pydagman.features.bundle.messages import (
@@ -31,6 +31,7 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
+from condor_pydagman.features.bundle.tasks import NodeOrder
 from condor_pydagman.names import logged_name
 from condor_pydagman.records import job_description
 
@@ -49,7 +50,7 @@ class BundleHelper(Helper):
     died = "the process that makes bundles has died"
     late = "to read and write the files of bundles took more than {seconds} s"
     kinds = (
-        *(LookOrder, NodeOrder, PrepareOrder, CollectOrder, Forget, SlotsWanted),
+        *(LookOrder, NodeOrder, PrepareOrder, Prepare, CollectOrder, Collect, Forget, SlotsWanted),
         *(LookedAt, Look, Prepared, Collected, Forgotten, SlotsSeen),
     )
     timeout_s, stays_s = 600.0, 60.0
@@ -87,32 +88,12 @@ class BundleHelper(Helper):
             first.retry, first.dag_status, first.failed_count, False, first.priority
         )
         before, after = job_description.added_lines(run.dag, first.node, run.workflow, at)
-        return PrepareOrder(
-            request.number,
-            self._directory,
-            self._look(request.nodes),
-            request.parallel,
-            list(request.time_limits),
-            request.release_s,
-            before,
-            after,
-            request.after,
-            request.chain_s,
-        )
+        asked, look = request._replace(nodes=()), self._look(request.nodes)
+        return PrepareOrder(asked, self._directory, look, before, after)
 
     def _collect(self, request: Collect) -> CollectOrder:
         names = [logged_name(self._run.dag.names[node]) for node in request.nodes]
-        return CollectOrder(
-            request.number,
-            request.cluster,
-            self._directory,
-            names,
-            request.retries,
-            request.removed,
-            request.why,
-            list(self._run.stamps),
-            request.behind,
-        )
+        return CollectOrder(request, self._directory, names, list(self._run.stamps))
 
     def give_up(self) -> None:
         """Nobody reads the files of bundles any more."""
@@ -125,9 +106,9 @@ class BundleHelper(Helper):
         if isinstance(order, LookOrder):
             return LookedAt([Look(one.number, "", reason) for one in order.nodes])
         if isinstance(order, PrepareOrder):
-            return Prepared(order.number, "", reason)
+            return Prepared(order.asked.number, "", reason)
         if isinstance(order, CollectOrder):
-            return Collected(order.number, "", (), reason)
+            return Collected(order.asked.number, "", (), reason)
         if isinstance(order, Forget):
             return Forgotten(order.number)
         return SlotsSeen(0)
@@ -146,11 +127,11 @@ class BundleHelper(Helper):
             return LookedAt(self._looker.look_at(order))
         if isinstance(order, PrepareOrder):
             job = prepared.prepare(order, self._looker)
-            return Prepared(order.number, job.text, without=job.without)
+            return Prepared(order.asked.number, job.text, without=job.without)
         if isinstance(order, CollectOrder):
-            known = self._known.setdefault(order.number, collected.Known())
-            if order.why:
-                return Collected(order.number, *collected.collect(order, known))
+            known = self._known.setdefault(order.asked.number, collected.Known())
+            if order.asked.why:
+                return Collected(order.asked.number, *collected.collect(order, known))
             return collected.collect_live(order, known)
         if isinstance(order, Forget):
             self._known.pop(order.number, None)

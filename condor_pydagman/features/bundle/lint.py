@@ -20,7 +20,7 @@ from condor_pydagman.features.bundle.tasks import (
     NO_FILE,
     CannotBundle,
     Description,
-    Node,
+    NodeOrder,
     Task,
     before_and_after,
     described,
@@ -249,11 +249,11 @@ class _Jobs:
             self._unlike[kinds] = f"{' and '.join(names)} of a node before it {differ}"
         return self._unlike[kinds]
 
-    def _of(self, node: int) -> tuple[Description, Node]:
+    def _of(self, node: int) -> tuple[Description, NodeOrder]:
         dag = self.dag
         directory = self.world.absolute(dag.directories.get(node, "") or ".")
         vars_of = before_and_after(dag.variables.get(node, ()))
-        return self._described(node), Node(dag.names[node], 0, directory, *vars_of)
+        return self._described(node), NodeOrder(node, dag.names[node], 0, directory, "", *vars_of)
 
     def _described(self, node: int) -> Description:
         dag, known = self.dag, self._descriptions

@@ -31,6 +31,7 @@ from condor_pydagman.engine.inputs import (
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Anew, Cause, State
 from condor_pydagman.engine.report import OwnJobs, Shown
+from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S, BUNDLE, RESULTS, BundleJobs
 from condor_pydagman.features.bundle.chains import LONG_S
@@ -173,15 +174,19 @@ class Bundles(Feature):
         bundle.parallel = parallel
         for node in nodes:
             self._add(bundle, node)
+        self._write_names(BUNDLE, "BUNDLED", bundle, nodes, 0)
+
+    def _write_names(
+        self, kind: Kind, word: str, bundle: Bundle, nodes: Sequence[int], last: int
+    ) -> None:
+        """Write records that name nodes: `last` is in the last of them, more in those before."""
         names = (logged_name(self.run.dag.names[node]) for node in nodes)
         parts = list(parts_of(names, MAX_NAMES))
-        records = [
-            do.AppendJournalRecord(
-                "BUNDLED", NO_NODE, len(parts) - 1 - place, bundle.number, text=text
-            )
-            for place, text in enumerate(parts)
-        ]
-        self.run.write(BUNDLE, bundle.number, *records)
+        records = (
+            do.AppendJournalRecord(word, NO_NODE, last + left, bundle.number, text=text)
+            for left, text in zip(reversed(range(len(parts))), parts)
+        )
+        self.run.write(kind, bundle.number, *records)
 
     def _add(self, bundle: Bundle, node: int) -> None:
         if self.run.nodes.states[node] == State.READY:
@@ -251,15 +256,7 @@ class Bundles(Feature):
 
     def _leave_out(self, bundle: Bundle, nodes: Sequence[int]) -> None:
         """Nodes can't run behind others after all: the job is submitted when the log has it."""
-        names = (logged_name(self.run.dag.names[node]) for node in nodes)
-        parts = list(parts_of(names, MAX_NAMES))
-        records = [
-            do.AppendJournalRecord(
-                "UNBUNDLED", NO_NODE, len(parts) - place, bundle.number, text=text
-            )
-            for place, text in enumerate(parts)
-        ]
-        self.run.write(RESULTS, bundle.number, *records)
+        self._write_names(RESULTS, "UNBUNDLED", bundle, nodes, 1)
 
     def _submit(self, bundle: Bundle) -> None:
         """Submit its job, unless that is not to be done any more."""

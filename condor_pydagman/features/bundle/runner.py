@@ -228,18 +228,33 @@ class Results:
             for line in iter(lambda: file.readline(MAX_RESULT_BYTES), b""):
                 if self.stream is not None:
                     self.stream.write(line)
-                if whole_line and line.startswith(b'{"ended": '):
-                    number, is_good = _end_in(line, self.last_run)
-                    if is_good and number not in found:
-                        self.succeeded.add(number)
-                    found.add(number)
-                elif whole_line and line.startswith(b'{"run": '):
-                    self.last_run = _run_of(line)
-                elif whole_line and line.startswith(b'{"released": '):
-                    found.update(_released_by(line, self.last_run))
+                if whole_line:
+                    self._count(line, found)
                 whole_line = line.endswith(b"\n")
         self._before = b"" if whole_line else b"\n"
         return found
+
+    def _count(self, line: bytes, found: "set[int]") -> None:
+        """Add the tasks that a line ends or releases."""
+        if not line.startswith((b'{"ended": ', b'{"run": ', b'{"released": ')):
+            return
+        try:
+            record = json.loads(line.decode())
+        except (ValueError, RecursionError):
+            return
+        run, ended, released = map(record.get, ("run", "ended", "released"))
+        if type(run) is not int:
+            return
+        if "ended" in record:
+            numbers = (ended, record.get("code"), record.get("signal"))
+            if run >= self.last_run and all(type(one) is int for one in numbers):
+                if is_success(record) and ended not in found:
+                    self.succeeded.add(ended)
+                found.add(ended)
+        elif "released" not in record:
+            self.last_run = run
+        elif run == self.last_run and isinstance(released, list):
+            found.update(one for one in released if type(one) is int)
 
     def write(self, **record: "Any") -> None:
         """Append a line; a full disk is borne for a while.
@@ -286,42 +301,10 @@ class Results:
             raise Failure(NO_ROOM, f"results can't be written: {error}") from None
 
 
-def _end_in(line: bytes, run: int) -> "tuple[int, bool]":
-    """The task that has ended, as a line of that run or a later one says, 0 if it is no such line;
-    and whether it has succeeded."""
-    try:
-        record = json.loads(line.decode())
-        known = all(type(record[name]) is int for name in ("ended", "run", "code", "signal"))
-    except (ValueError, KeyError, RecursionError):
-        return 0, False
-    if not known or record["run"] < run:
-        return 0, False
-    return record["ended"], is_success(record)
-
-
 def is_success(record: "dict[str, Any]") -> bool:
     """Whether a task that has ended has succeeded, by what its line says."""
     flaws = ("code", "signal", "timed_out", "missing", "error")
     return not any(record.get(name) for name in flaws)
-
-
-def _run_of(line: bytes) -> int:
-    """The number of the run that begins with a line; -1 if it is no such line."""
-    try:
-        number = json.loads(line.decode())["run"]
-    except (ValueError, KeyError, RecursionError):
-        return -1
-    return number if type(number) is int else -1
-
-
-def _released_by(line: bytes, run: int) -> "list[int]":
-    """The tasks that a line of that run releases."""
-    try:
-        record = json.loads(line.decode())
-        found = record["released"] if record["run"] == run else None
-    except (ValueError, KeyError, RecursionError):
-        return []
-    return [one for one in found if type(one) is int] if isinstance(found, list) else []
 
 
 def spawned(program: bytes, words: "list[bytes]", given: "dict[bytes, bytes]", files: "Any") -> int:

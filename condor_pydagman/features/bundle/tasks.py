@@ -143,32 +143,41 @@ def before_and_after(variables: Collection[Variable]) -> tuple[Pairs, Pairs]:
     return before, [(one.key, one.value) for one in variables if one.append]
 
 
-class Node(NamedTuple):
-    """What is known of a node beside its submit file."""
+class NodeOrder(NamedTuple):
+    """A node that is to be bundled: what is known of it beside its submit file."""
 
-    name: str  # its name
-    retry: int  # number of its run
+    number: int  # of the node
+    # of the node, and of its run
+    name: str
+    retry: int
     directory: str  # where it is submitted from, absolute
-    # its VARS that stand before the lines of the submit file, and behind them
+    submit: str  # its submit file, relative to `directory`, or the name of a description
+    # its VARS, keys and values: those before the submit file's lines, and behind
     before: Pairs = ()
     after: Pairs = ()
-    equal: tuple[object, ...] = ()  # what else must be equal in a bundle: its priority and so on
-    # those of submit descriptions that the access point has beside HTCondor's, in lower case
-    commands: Collection[str] = ()
+    equal: Sequence[object] = ()  # what else must be equal in a bundle: its priority and so on
 
 
-def packable(description: Description, node: Node) -> tuple[str, Task]:
+def packable(
+    description: Description, node: NodeOrder, commands: Collection[str] = ()
+) -> tuple[str, Task]:
     """The kind of a node, and its task: nodes of one kind can go together.
+
+    Args:
+        commands: those of submit descriptions that the access point has beside HTCondor's, in
+            lower case.
 
     Raises:
         CannotBundle: it must run alone.
     """
-    equal, task = _equal_and_task(description, node)
+    equal, task = _equal_and_task(description, node, commands)
     text = "\n".join([*equal, *map(str, node.equal), str(task.transfers_program)])
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16], task
 
 
-def differing(one: tuple[Description, Node], other: tuple[Description, Node]) -> list[str]:
+def differing(
+    one: tuple[Description, NodeOrder], other: tuple[Description, NodeOrder]
+) -> list[str]:
     """The commands, in lower case, for which two nodes are not of one kind: none if it is for
     something else.
 
@@ -179,7 +188,9 @@ def differing(one: tuple[Description, Node], other: tuple[Description, Node]) ->
     return sorted({line.partition("=")[0] for line in lines ^ others})
 
 
-def _equal_and_task(description: Description, node: Node) -> tuple[list[str], Task]:
+def _equal_and_task(
+    description: Description, node: NodeOrder, commands: Collection[str] = ()
+) -> tuple[list[str], Task]:
     """Lines of its submit description that must be equal in a bundle; and its task."""
     if description.why:
         raise CannotBundle(description.why)
@@ -201,9 +212,8 @@ def _equal_and_task(description: Description, node: Node) -> tuple[list[str], Ta
         *_ATTRIBUTES_OF_NODE,
         *(key.lower() for key, _ in (*node.before, *node.after)),
     }
-    commands = _of_task(values)
-    task = _task(commands, values, node)
-    return _equal_lines(values, own, node, task), task
+    task = _task(_of_task(values), values, node)
+    return _equal_lines(values, own, own.difference(commands), task), task
 
 
 def _of_task(values: Mapping[str, str]) -> dict[str, str]:
@@ -215,11 +225,12 @@ def _of_task(values: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _equal_lines(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> list[str]:
+def _equal_lines(
+    values: Mapping[str, str], own: set[str], unused: set[str], task: Task
+) -> list[str]:
     used = set().union(*(references(value) for value in values.values() if "$" in value))
     if not used.isdisjoint(_OVERRIDDEN):
         raise CannotBundle(f"it uses what DAGMan sets: {', '.join(sorted(used & _OVERRIDDEN))}")
-    unused = own.difference(node.commands)
     lines = [
         f"{key}={task.files_of_job.get(key) or _equal_part(key, values, own)}"
         for key in sorted(values)
@@ -303,7 +314,7 @@ def _macros_of(value: str, values: Mapping[str, str]) -> list[str]:
     return sorted(seen)
 
 
-def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) -> Task:
+def _task(commands: Mapping[str, str], values: Mapping[str, str], node: NodeOrder) -> Task:
     def text(name: str) -> str:
         return _expanded(name, commands.get(name, ""), values).strip()
 

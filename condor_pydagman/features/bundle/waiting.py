@@ -207,7 +207,7 @@ class Waiting:
         if self.learned.slots is None:
             return
         urgent = self._most_urgent()
-        for key, waiting in sorted(self.by_key.items(), key=_urgency):
+        for key, waiting in sorted(self.by_key.items(), key=lambda one: -one[0].priority):
             if urgent is not None and urgent > key.priority:
                 return
             is_looking = self.looked_at or self.unseen
@@ -332,10 +332,6 @@ def room_of(limits: Limits, most: int, times: Times, *, comes_home: bool) -> Roo
         most_s = limits.seconds or MAX_SECONDS
         most = max(1, min(most, int(most_s * limits.parallel / times.task_s)))
     return Room(most, limits.parallel, times.task_s, times.longest_s, comes_home=comes_home)
-
-
-def _urgency(of: tuple[Key, dict[int, float]]) -> int:
-    return -of[0].priority
 
 
 def _until(line: BundleLine, waiting: dict[int, float]) -> float:

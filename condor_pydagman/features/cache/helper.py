@@ -199,17 +199,11 @@ def open_helper(helpers: Helpers) -> CacheHelper:
 
 def given(dag: Dag, paths: DagPaths) -> Mapping[str, str]:
     """Names of what nodes with a CACHE command have last made, by names of nodes."""
-    if _asks_at_the_start(dag):
+    # Those of nodes that are done from the start or skipped are wanted when others are looked up.
+    done = (dag.flags[node] & DONE for node in cached_of(dag))
+    if AFTER_ALL in dag.decided.values() or any(done):
         return _known_results(paths.cache)
     return _LateResults(paths.cache)
-
-
-def _asks_at_the_start(dag: Dag) -> bool:
-    """Whether results will be asked for: those of nodes that are done from the start or skipped,
-    while others are looked up."""
-    return AFTER_ALL in dag.decided.values() or any(
-        dag.flags[node] & DONE for node in cached_of(dag)
-    )
 
 
 def _known_results(path: str) -> dict[str, str]:

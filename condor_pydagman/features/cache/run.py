@@ -130,9 +130,8 @@ class Cache(Feature):
         return True
 
     def _came_up(self, node: int) -> None:
+        self._drop(node)
         self.due[node] = None
-        self.asked.pop(node, None)
-        self.run.written.drop(CACHED, node)
 
     def _drop(self, node: int) -> None:
         self.due.pop(node, None)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from condor_pydagman.features.common import rows
-from condor_pydagman.features.common.rows import Check
+from condor_pydagman.features.common.rows import Check, as_it_is
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
@@ -21,11 +21,7 @@ from condor_pydagman.vocabulary import NodeKind
 ALL_NODES, CATEGORY, NODES = ("ALL_NODES", "CATEGORY", "NODES")
 
 
-def _as_it_is(word: str, words: Any) -> str:
-    return word
-
-
-def members(refuse: Check = _as_it_is) -> Any:
+def members(refuse: Check = as_it_is) -> Any:
     """The part of a row that says the nodes; the field behind it has the names.  `refuse` may raise
     an error of its own for a word that is none of the three."""
     return rows.variants(

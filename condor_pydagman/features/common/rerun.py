@@ -159,12 +159,6 @@ def wait_for_more(run: RunState, node: int) -> None:
         _wait_again(run, node)
 
 
-def forget_failure(run: RunState, node: int) -> None:
-    """The node has failed no more: what it made futile is found out anew."""
-    run.nodes.forget_error(node)
-    run.nodes.not_failed(node)
-
-
 def leave_queues(run: RunState, node: int) -> None:
     """The node, of which nothing has begun, is not started for now."""
     run.ready.discard(node)

@@ -57,12 +57,14 @@ _WHOLE_NUMBER = re.compile("[+-]?[0-9]+")
 _C = TypeVar("_C", bound=type)
 
 
-def _or(words: Iterable[str]) -> str:
+def with_or(words: Iterable[str]) -> str:
+    """Words with commas, and "or" before the last."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def _as_it_is(word: str, words: Words) -> str:
+def as_it_is(word: str, words: Words) -> str:
+    """No check: the word means itself."""
     return word
 
 
@@ -84,7 +86,7 @@ class Part:
         self,
         noun: str = "",
         shown: str = "",
-        check: Check = _as_it_is,
+        check: Check = as_it_is,
         default: Any = NEEDED,
         sample: str = "",
         take: Callable[[Words, str], str] = needed,
@@ -146,17 +148,17 @@ class Part:
 # As defaults of fields, parts have the types of the values.
 
 
-def name(noun: str, shown: str = "", check: Check = _as_it_is, sample: str = "") -> Any:
+def name(noun: str, shown: str = "", check: Check = as_it_is, sample: str = "") -> Any:
     """A name, of which quotes stay."""
     return Part(noun, shown, check, sample=sample)
 
 
-def node(check: Check = _as_it_is) -> Any:
+def node(check: Check = as_it_is) -> Any:
     """The name of a node, ALL_NODES included."""
     return Part("node", "<node>", check, sample="A", put=node_word)
 
 
-def file(noun: str, shown: str = "", check: Check = _as_it_is, sample: str = "") -> Any:
+def file(noun: str, shown: str = "", check: Check = as_it_is, sample: str = "") -> Any:
     """The name of a file or directory."""
     return Part(noun, shown, check, sample=sample, take=needed_file, put=file_word)
 
@@ -226,7 +228,7 @@ class OneOf(Part):
     """One of some words; the value is the word as it stands there."""
 
     def __init__(self, choices: tuple[str, ...], default: Any = NEEDED) -> None:
-        super().__init__(_or(choices), "|".join(choices), default=default, sample=choices[0])
+        super().__init__(with_or(choices), "|".join(choices), default=default, sample=choices[0])
         self.keywords = choices
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
@@ -292,7 +294,7 @@ def text_to_the_end(words: Words, missing: str) -> str:
     return text
 
 
-def rest(noun: str, shown: str, check: Check = _as_it_is, sample: str = "") -> Any:
+def rest(noun: str, shown: str, check: Check = as_it_is, sample: str = "") -> Any:
     """The rest of the line as it stands."""
     return Part(noun, shown, check, sample=sample, take=text_to_the_end, put=str)
 
@@ -325,12 +327,12 @@ class Variants(Part):
         variants: Mapping[str, Part | None],
         shown: str = "",
         empty: Any = "",
-        refuse: Check = _as_it_is,
+        refuse: Check = as_it_is,
     ) -> None:
         """`refuse` may raise an error of its own for a word that is none of them."""
         key, part = next(iter(variants.items()))
         sample = key if part is None or part.default is not NEEDED else f"{key} {part.sample}"
-        super().__init__(_or(variants), shown, refuse, sample=sample)
+        super().__init__(with_or(variants), shown, refuse, sample=sample)
         self.keywords = tuple(variants)
         self.variants = variants
         self.empty = empty
@@ -597,7 +599,7 @@ class Row:
             needs = [left]
         if needs:
             unexpected(words.next(), words, *left)
-            raise LineError(f"Missing {_or(needs[0])}", words)
+            raise LineError(f"Missing {with_or(needs[0])}", words)
         return () if self._options == "one" else left
 
     def _end(self, words: Words, left: tuple[str, ...]) -> None:

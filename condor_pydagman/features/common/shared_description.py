@@ -177,11 +177,6 @@ class NodeLines(NamedTuple):
     after: str
 
 
-def is_shareable(template: Template) -> bool:
-    """Whether nodes with this submit file may be submitted together, as far as the file says."""
-    return not obstacle(template)
-
-
 def obstacle(template: Template) -> str:
     """What in this submit file prevents that its nodes are submitted together; '' if nothing."""
     if len(template.parts) != 1:
@@ -197,7 +192,7 @@ def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
     if the first two can't, 0 if what differs between them must be the same in a cluster.
 
     Args:
-        template: for which `is_shareable` is true.
+        template: in which there is no `obstacle`.
         nodes: at least one.
     """
     ((body, _),) = template.parts

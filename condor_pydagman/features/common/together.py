@@ -89,7 +89,7 @@ class Together:
     def _shared_description(self, action: do.SubmitTogether) -> tuple[str, int]:
         """One description for the first nodes of them, and for how many it is."""
         template = self._submitter.template_of(action.nodes[0].node)
-        if not shared_description.is_shareable(template):
+        if shared_description.obstacle(template):
             return "", 1
         lines = [self._added_lines(one) for one in action.nodes]
         text, count = shared_description.shared(template, lines)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os.path
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.daemon.dag_input import build_options
@@ -27,7 +27,7 @@ from condor_pydagman.features.growth.commands import (
     Scatter,
     growth_of,
 )
-from condor_pydagman.features.growth.piece import PieceText, read_piece, scattered
+from condor_pydagman.features.growth.piece import PieceText, Texts, read_piece, scattered, text_of
 from condor_pydagman.features.growth.run import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.problems import DagFileErrors
@@ -59,27 +59,6 @@ class _Order(NamedTuple):
     def is_of_dag(self) -> bool:
         """Whether no person waits: while it can't be kept, it waits itself."""
         return self.node >= 0 or self.feeding is not None
-
-
-class Texts(Mapping[str, str]):
-    """The files of a piece, each read when it is first named."""
-
-    def __init__(self, known: dict[str, str], most: int) -> None:
-        self.known = known  # their texts so far, by path
-        self._left = most - sum(map(len, known.values()))
-
-    def __getitem__(self, path: str) -> str:
-        if path not in self.known:
-            text = read_whole(path, max(0, self._left))
-            self._left -= len(text)
-            self.known[path] = text
-        return self.known[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.known)
-
-    def __len__(self) -> int:
-        return len(self.known)
 
 
 class GrowthHelper:
@@ -182,13 +161,15 @@ class GrowthHelper:
     def _piece(self, order: _Order) -> Steps[Piece]:
         run = self._run
         most = run.config.max_piece_mb * MB
-        texts = Texts({}, most)
+        texts = Texts(
+            lambda path: read_whole(path, max(0, most - sum(map(len, texts.values())))), {}
+        )
         extensions = growth_of(run.dag).extensions
         how = Extend(0, "", order.name) if order.node < 0 else extensions[order.node]
         if order.text is not None:
-            texts.known[how.file] = order.text
+            texts[how.file] = order.text
         elif isinstance(how, Scatter):
-            texts.known[how.file] = scattered(how, read_whole(how.file, most))
+            texts[how.file] = scattered(how, read_whole(how.file, most))
         yield
         text = self._text(order, how, texts)
         named = self._named(text)
@@ -203,7 +184,7 @@ class GrowthHelper:
         yield
         if order.dry:
             return piece
-        return (yield from self._pieces.keep(piece, text._replace(texts=texts.known)))
+        return (yield from self._pieces.keep(piece, text))
 
     def _text(self, order: _Order, how: Extension, texts: Texts) -> PieceText:
         dag, growth, node = self._run.dag, self._run.engine.feature("growth"), order.node
@@ -213,20 +194,7 @@ class GrowthHelper:
             return text._replace(feeding=order.feeding, join=dag.next_join)
         if node < 0:
             return PieceText(how.file, texts, options, join=dag.next_join)
-        children = dict.fromkeys(dag.children(node)) if how.between else {}
-        names = [dag.names[child] for child in children if not growth.has_begun(child)]
-        return PieceText(
-            how.file,
-            texts,
-            options,
-            how.directory,
-            how.prefix or "",
-            dag.names[node],
-            tuple(names),
-            how.between,
-            join=dag.next_join,
-            untrusted=not how.trusted,
-        )
+        return text_of(dag, node, texts, options, growth.has_begun, dag.next_join)
 
     def _named(self, text: PieceText) -> untrusted.Named | None:
         """The submit descriptions that the piece may name; None for all."""

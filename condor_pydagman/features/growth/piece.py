@@ -13,7 +13,7 @@ from operator import not_
 
 from condor_pydagman.features.common.inside import leads_inside
 from condor_pydagman.features.growth import untrusted
-from condor_pydagman.features.growth.commands import PLACE, Feeding, Piece, Scatter
+from condor_pydagman.features.growth.commands import PLACE, Feeding, Piece, Scatter, growth_of
 from condor_pydagman.graph import build, define
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, NotSimple, applied
 from condor_pydagman.graph.build import DagReader, placed
@@ -236,6 +236,38 @@ class PieceText(NamedTuple):
     feeding: Feeding | None = None  # if the FEEDER has given it
     join: int = 0  # number of its first join node; those of the DAG have lower ones
     untrusted: bool = False  # a job has written it: see `untrusted`
+
+
+class Texts(dict[str, str]):
+    """The files of a piece by path, each read when it is first named; some are known."""
+
+    def __init__(self, read: Callable[[str], str], known: Mapping[str, str]) -> None:
+        super().__init__(known)
+        self._read = read
+
+    def __missing__(self, path: str) -> str:
+        text = self[path] = self._read(path)
+        return text
+
+
+def text_of(
+    dag: Dag, node: int, texts: Mapping[str, str], options: BuildOptions, begun: Begun, join: int
+) -> PieceText:
+    """What the EXTEND or SCATTER of a node adds; see `read_piece`."""
+    how = growth_of(dag).extensions[node]
+    children = dict.fromkeys(dag.children(node)) if how.between else {}
+    return PieceText(
+        how.file,
+        texts,
+        options,
+        how.directory,
+        how.prefix or "",
+        dag.names[node],
+        tuple(dag.names[child] for child in children if not begun(child)),
+        how.between,
+        join=join,
+        untrusted=not how.trusted,
+    )
 
 
 def scattered(scatter: Scatter, text: str) -> str:

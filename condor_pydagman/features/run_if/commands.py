@@ -7,7 +7,7 @@ That they are parents is known when all files have been read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.features.common import rows
@@ -318,9 +318,13 @@ def _no_name(expression: str, one: Reference) -> str:
 def _listed(what: str, names: set[str], nobody: str) -> str:
     if not names:
         return nobody
-    known = ", ".join(attribute_name(name) for name in sorted(names)[:5])
+    return f"{what} {first_five([attribute_name(name) for name in sorted(names)])}"
+
+
+def first_five(names: Sequence[str]) -> str:
+    """Five of the names, and how many more there are."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"{what} {known}{more}"
+    return f"{', '.join(names[:5])}{more}"
 
 
 APPLIED = (Applied(RunIf, run_if, of_new="RUN_IF", of_job=unchanged),)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from condor_pydagman.features.common.expression_text import free_names
+from condor_pydagman.features.common.rows import with_or
 from condor_pydagman.features.publish.commands import published_of
 from condor_pydagman.features.run_if.commands import (
     COUNTS,
@@ -76,7 +77,7 @@ def _remarks(dag: Dag, node: int, expression: str) -> Iterator[tuple[str, str]]:
             hint = f'a text stands in double quotes: "{count}"'
             yield f"an Outcome is a string, but {count} is a number of parents", hint
         elif text.upper() not in _OUTCOMES:
-            yield f'there is no Outcome "{text}"', f"expected {_listed(_OUTCOMES)}"
+            yield f'there is no Outcome "{text}"', f"expected {with_or(_OUTCOMES)}"
 
 
 def _hint(dag: Dag, node: int, name: str) -> str:
@@ -95,18 +96,14 @@ def _unpublished(dag: Dag, one: Reference) -> Iterator[tuple[str, str]]:
         return
     published = published_of(dag).get(node)
     if published is None or not (published.file or _is_one_of(one.key, published.attributes)):
-        hint = f"expected {_listed(_OF_PARENTS)}, or what a PUBLISH line of {one.name} names"
+        hint = f"expected {with_or(_OF_PARENTS)}, or what a PUBLISH line of {one.name} names"
         yield f"node {one.name} does not publish {one.key}, so it is undefined", hint
 
 
 def _uncounted(one: Reference) -> Iterator[tuple[str, str]]:
     if one.key and not _is_one_of(one.key, COUNTS):
-        yield f"a category has no {one.key}, so it is undefined", f"expected {_listed(COUNTS)}"
+        yield f"a category has no {one.key}, so it is undefined", f"expected {with_or(COUNTS)}"
 
 
 def _is_one_of(key: str, names: tuple[str, ...]) -> bool:
     return key.lower() in (name.lower() for name in names)
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:-1]) + f" or {names[-1]}"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import pwd
 import time
 from collections.abc import Callable
 
 from condor_pydagman.adapters.knobs import lookup
-from condor_pydagman.adapters.shared_directory import private_paths
+from condor_pydagman.adapters.shared_directory import private_paths, user_name
 from condor_pydagman.features.common.adapters.queued_dagmans import queue_name, queued_dags
 from condor_pydagman.features.shared_limits import configured
 from condor_pydagman.features.shared_limits.directory import (
@@ -83,7 +82,7 @@ class LimitsListing:
             directory = open_own_directory(say) if own else open_directory(claims_path(), say)
             self._seen[own] = LimitsDirectory(directory, self._queue, "", queued_dags, own=own)
         return [
-            Owned(_user(one.user), one.user == os.geteuid(), one.cluster, one.lives, one.says)
+            Owned(user_name(one.user), one.user == os.geteuid(), one.cluster, one.lives, one.says)
             for one in self._seen[own].everything()
         ]
 
@@ -102,10 +101,3 @@ def claims_path() -> str:
 def has_claim(cluster: int) -> bool:
     """Whether a DAGMan of this user's, in whichever queue, has ever asked for a limit."""
     return any(has_file(path, cluster) for path in (claims_path(), *private_paths(own_usual())))
-
-
-def _user(number: int) -> str:
-    try:
-        return pwd.getpwuid(number).pw_name
-    except KeyError:
-        return str(number)

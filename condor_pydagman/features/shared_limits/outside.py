@@ -6,6 +6,7 @@ are watched together.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
@@ -73,28 +74,20 @@ class LimitsInUse:
 
 
 def watcher() -> LimitsInUse:
-    """By the directory of claims."""
-    directory = _Directory()
-    return LimitsInUse(directory.rows, directory.has_claim)
+    """By the directory of claims; what reads it is loaded when a DAG needs it first."""
 
+    @functools.cache
+    def listing() -> LimitsListing:
+        from condor_pydagman.features.shared_limits.listing import LimitsListing
 
-class _Directory:
-    """The directory of claims; what reads it is loaded when a DAG needs it first."""
+        return LimitsListing()
 
-    def __init__(self) -> None:
-        self._listing: LimitsListing | None = None
-
-    def rows(self) -> Sequence[LimitRow]:
-        if self._listing is None:
-            from condor_pydagman.features.shared_limits.listing import LimitsListing
-
-            self._listing = LimitsListing()
-        return self._listing.rows()
-
-    def has_claim(self, cluster: int) -> bool:
+    def has_claim(cluster: int) -> bool:
         from condor_pydagman.features.shared_limits.listing import has_claim
 
         return has_claim(cluster)
+
+    return LimitsInUse(lambda: listing().rows(), has_claim)
 
 
 def waits_of(clusters: Collection[int]) -> dict[int, tuple[str, ...]]:

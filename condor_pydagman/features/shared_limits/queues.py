@@ -8,13 +8,15 @@ wait for a limit are neither looked at nor in the way of others.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
+from typing import TypeVar
 
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
 from condor_pydagman.named_tuple import NamedTuple
 
 Room = Callable[[int], bool]
+Entry = TypeVar("Entry", tuple[int, int, int], tuple[int, int])
 
 
 class LimitedReadyQueue(ReadyQueue):
@@ -69,20 +71,8 @@ class LimitedReadyQueue(ReadyQueue):
 
     def first(self) -> int | None:
         """The next node that may be submitted; None if there is none."""
-        best: tuple[int, int, int] | None = None
-        for number, count in enumerate(self._counts):
-            if count and self._room(number):
-                head = self._head(self._heaps[number])
-                if head is not None and (best is None or head < best):
-                    best = head
+        best = _best(self._heaps, self._counts, self._room, self.tickets)
         return None if best is None else best[2]
-
-    def _head(self, heap: list[tuple[int, int, int]]) -> tuple[int, int, int] | None:
-        while heap:
-            if self.tickets.get(heap[0][2]) == heap[0][1]:
-                return heap[0]
-            heapq.heappop(heap)
-        return None
 
     def _drop(self, node: int) -> None:
         number = self._class_of[node]
@@ -142,24 +132,30 @@ class LimitedScriptQueue(ScriptQueue):
         self._counts = [0] * len(self._counts)
 
     def _take(self) -> int | None:
-        best: tuple[int, int] | None = None
-        for number, count in enumerate(self._counts):
-            if count and self._room(number):
-                head = self._head(self._lines[number])
-                if head is not None and (best is None or head < best):
-                    best = head
+        best = _best(self._lines, self._counts, self._room, self._places)
         if best is None:
             return None
         heapq.heappop(self._lines[self._class_of[best[1]]])
         self._leave(best[1])
         return best[1]
 
-    def _head(self, line: list[tuple[int, int]]) -> tuple[int, int] | None:
-        while line:
-            if self._places.get(line[0][1]) == line[0][0]:
-                return line[0]
-            heapq.heappop(line)
-        return None
+
+def _best(
+    heaps: Sequence[list[Entry]], counts: Sequence[int], room: Room, tickets: Mapping[int, int]
+) -> Entry | None:
+    """The first entry of the classes that have room.
+
+    Args:
+        tickets: by node, that of its entry; entries end in ticket and node.
+    """
+    best: Entry | None = None
+    for number, heap in enumerate(heaps):
+        if counts[number] and room(number):
+            while heap and tickets.get(heap[0][-1]) != heap[0][-2]:
+                heapq.heappop(heap)
+            if heap and (best is None or heap[0] < best):
+                best = heap[0]
+    return best
 
 
 class LimitedQueues(NamedTuple):

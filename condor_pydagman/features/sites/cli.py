@@ -205,7 +205,7 @@ def _add_groups(inner: Subparsers) -> None:
 
 
 def _add_monitor(inner: Subparsers) -> None:
-    parser = add_subcommand(inner, "monitor", "publish sites", _MONITOR, _monitor)
+    parser = add_subcommand(inner, "monitor", "publish sites", _MONITOR, run)
     parser.add_argument(
         "directory", metavar="DIRECTORY", help="directory with descriptions of sites"
     )
@@ -252,11 +252,6 @@ def _seconds(text: str) -> float:
     if not 0 < value <= 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return value
-
-
-def _monitor(arguments: argparse.Namespace) -> int:
-
-    return run(arguments)
 
 
 def _rematch(arguments: argparse.Namespace) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING, State
 from condor_pydagman.engine.queues import Clocks
 from condor_pydagman.engine.run_records import Kind
@@ -76,10 +77,8 @@ class Groups(Feature):
         self.pause_until = 0.0  # until when there is no other one (seconds since the epoch)
         # whether something has happened since the last one
         self.changed = self.gives_up = self.in_line = False
-        # groups for which the REMATCH_IF of their policy has become true
-        self.unfit: set[int] = set()
-        # groups whose site has been given to others while they were not there
-        self.without_room: set[int] = set()
+        # by group that is to leave its site, why: its ad does not fit, or others have got it
+        self.unlucky: dict[int, str] = {}
         self.siteless: list[int] = []  # nodes that could start, of groups that get no site any more
         self.fails_siteless = False  # whether these are being failed
         self.why_siteless: dict[int, str] = {}  # by such a group, why
@@ -254,13 +253,10 @@ class Groups(Feature):
         self.settle_claim(group)
         return max(1, self.rounds[group] + (not stays))
 
-    def refuse_claim(self) -> None:
-        """A claim was made in vain: the next request gives it up."""
-        self.changed = self.gives_up = True
-
-    def note_change(self) -> None:
-        """Another request may give more."""
+    def note_change(self, *, gives_up: bool = False) -> None:
+        """Another request may give more; or it gives up a claim that was made in vain."""
         self.changed = True
+        self.gives_up |= gives_up
 
     def there(self) -> There:
         """The groups that are at sites and do not leave them."""
@@ -316,6 +312,15 @@ class Groups(Feature):
         """Groups about which a record is on its way to the log and back."""
         return self.run.written.of(OF_GROUP)
 
+    def told_of(self, node: int, event: LogEvent, *states: GroupState) -> int | None:
+        """A record about the node's group has been read: the group, if it is in one of the states
+        in which that counts."""
+        group = self._group_of.get(node)
+        if group is None:
+            return None
+        self.read_back(group, event.record)
+        return group if self.group_states[group] in states else None
+
     def read_back(self, group: int, record: str | None) -> None:
         """A record about the group has been read; None: whatever was awaited counts no more."""
         awaited = self.run.written.record(OF_GROUP, group)
@@ -337,13 +342,14 @@ class Groups(Feature):
         self.missing = {site: since[site] for site in kept if site not in there}
         return found
 
-    def note_unfit(self, groups: Iterable[int]) -> None:
-        """The REMATCH_IF of their policies has become true."""
-        self.unfit.update(groups)
+    def note_unlucky(self, groups: Mapping[int, str]) -> None:
+        """These are to leave their sites; by group, why."""
+        self.unlucky = {**groups, **self.unlucky}
 
-    def note_without_room(self, groups: Iterable[int]) -> None:
-        """Their sites have been given to others."""
-        self.without_room.update(groups)
+    def pop_unlucky(self) -> list[tuple[int, str]]:
+        """The groups that are to leave their sites, and why, since the last call."""
+        found, self.unlucky = sorted(self.unlucky.items()), {}
+        return found
 
     def pop_siteless(self) -> list[int]:
         """The nodes that could start but for their groups, which get no site any more."""
@@ -392,16 +398,6 @@ class Groups(Feature):
         self.clean_up_until.pop(group, None)
         self.force_at.pop(group, None)
         self.cleaned.discard(group)
-
-    def pop_unfit(self) -> list[int]:
-        """The groups whose REMATCH_IF has become true since the last call."""
-        found, self.unfit = sorted(self.unfit), set()
-        return found
-
-    def pop_without_room(self) -> list[int]:
-        """Groups whose sites were given to others since the last call."""
-        found, self.without_room = sorted(self.without_room), set()
-        return found
 
     def pop_exhausted(self) -> list[int]:
         """The groups that have used up their rounds since the last call."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import select
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.shared_directory import user_name
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.common.adapters.job_claims import BY_HAND
 from condor_pydagman.features.common.adapters.queued_dagmans import in_queue, queue_name
@@ -25,7 +25,7 @@ from condor_pydagman.features.sites.adapters.ads import KnownAd, query
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.description import macros, with_site
 from condor_pydagman.features.sites.adapters.evaluation import BadPolicy, group_ad
-from condor_pydagman.features.sites.adapters.matcher import Groups, Matcher, give_up
+from condor_pydagman.features.sites.adapters.matcher import Groups, Made, Matcher, give_up
 from condor_pydagman.features.sites.choice import Limits, Wanted
 from condor_pydagman.features.sites.commands import groups_of
 from condor_pydagman.features.sites.messages import (
@@ -36,7 +36,6 @@ from condor_pydagman.features.sites.messages import (
     SitesUnknown,
 )
 from condor_pydagman.graph.stepwise import Steps
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Template
 
 if TYPE_CHECKING:
@@ -47,13 +46,6 @@ if TYPE_CHECKING:
     from condor_pydagman.graph.model import Dag
 
 _NO_AD = KnownAd("", {}, {})
-
-
-class Made(NamedTuple):
-    """What a round has come to, and the ads of the sites that it gives, by digest."""
-
-    reply: SitesMatched | SitesUnknown
-    ads: dict[str, KnownAd]
 
 
 class SiteHelper(Helper):
@@ -121,12 +113,9 @@ class SiteHelper(Helper):
         try:
             if self._matcher is None:
                 self._matcher = self._make(self._waker.address if self._waker is not None else "")
-            found = self._matcher.round(*order)
+            return self._matcher.round(*order)
         except Exception as error:  # whatever it is, it is told
             return Made(SitesUnknown(error_text(error)), {})
-        claims = [SiteClaim(*match) for match in found.matches]
-        rest = (found.sites, found.reasons, found.unfit, found.without_room)
-        return Made(SitesMatched(claims, *rest), found.ads)
 
 
 class SiteValues:
@@ -238,7 +227,7 @@ def _matcher(run: DagRun, address: str) -> Matcher:
     kinds = {policy: number for number, policy in enumerate({one.policy: None for one in groups})}
     dag_file = os.path.abspath(run.paths.primary)
     facts: dict[str, Any] = {
-        "Owner": _user(),
+        "Owner": user_name(os.geteuid()),  # whatever the environment says
         "DAGManJobId": run.job.cluster,
         "DAGFile": dag_file,
     }
@@ -255,14 +244,6 @@ def _matcher(run: DagRun, address: str) -> Matcher:
         interval_s=run.config.sites_interval,
         address=address,
     )
-
-
-def _user() -> str:
-    """The user of the process, whatever the environment says; the number if there is no name."""
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
 
 
 def _directory(run: DagRun) -> ClaimsDirectory:

@@ -24,8 +24,6 @@ from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import NodeKind
 
-# Why a group leaves a site that is not to blame.
-LOST_PLACE = "others have got its place while DAGMan's job was not in the queue"
 _ENDS = frozenset((GroupState.LEAVING, GroupState.CLEANING))
 
 
@@ -42,7 +40,7 @@ def on_taken_back(sites: Groups, node: int, event: LogEvent) -> None:
     if group is not None:
         sites.read_back(group, event.record)
         is_present = event.value == sites.rounds[group]
-        if is_present and leave(sites, group, event.text) and event.text != LOST_PLACE:
+        if is_present and leave(sites, group, event.text) and event.text != matching.LOST_PLACE:
             _let_rest(sites, group, sites.run.happened(event.time))
 
 
@@ -227,11 +225,8 @@ def _cleaning(sites: Groups) -> list[int]:
 def on_left(sites: Groups, node: int, event: LogEvent) -> None:
     """Nothing of the group runs at its site any more."""
     run = sites.run
-    group = sites.group(node)
-    if group is None:
-        return
-    sites.read_back(group, event.record)
-    if sites.group_states[group] != GroupState.LEAVING or event.value != sites.rounds[group]:
+    group = sites.told_of(node, event, GroupState.LEAVING)
+    if group is None or event.value != sites.rounds[group]:
         return
     for one in sites.groups[group].nodes:
         if run.nodes.states[one] in NOT_BEGUN:
@@ -281,11 +276,8 @@ def _has_begun(sites: Groups, node: int) -> bool:
 def on_cleaned(sites: Groups, node: int, event: LogEvent) -> None:
     """The clean-up has ended."""
     run = sites.run
-    group = sites.group(node)
-    if group is None:
-        return
-    sites.read_back(group, event.record)
-    if sites.group_states[group] != GroupState.CLEANING or event.value != sites.rounds[group]:
+    group = sites.told_of(node, event, GroupState.CLEANING)
+    if group is None or event.value != sites.rounds[group]:
         return
     clean_up = sites.groups[group].clean_up
     if run.nodes.states[clean_up] != State.DONE:  # it may have been skipped, or marked done
@@ -301,8 +293,7 @@ def on_cleaned(sites: Groups, node: int, event: LogEvent) -> None:
 
 def _free(sites: Groups, group: int) -> None:
     """The group may get another site."""
-    run = sites.run
     sites.move(group, GroupCause.FREE_AGAIN)
     sites.forget_site(group)
-    lifecycle.settle(run)
-    lifecycle.start_all(run, [one for one in sites.groups[group].nodes if run.nodes.may_start(one)])
+    lifecycle.settle(sites.run)
+    matching.start(sites, group)

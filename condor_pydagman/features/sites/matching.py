@@ -28,6 +28,11 @@ from condor_pydagman.graph.model import DONE
 HELPER = "sites"
 FEW_CLAIMS = 100  # that requests may have one right after the other
 _PAUSE_S = 0.0002  # between two rounds, for each claim that there is
+# Why a group leaves a site that is not to blame.
+LOST_PLACE = "others have got its place while DAGMan's job was not in the queue"
+_MAY_BE_MATCHED = frozenset(GroupState) - {
+    *(GroupState.LEAVING, GroupState.CLEANING, GroupState.SITELESS)
+}
 MAX_WANTED = 500  # groups with the same policy that one request asks sites for
 
 
@@ -111,7 +116,7 @@ def on_matched(sites: Groups, answer: SitesMatched) -> None:
             number = sites.claim(claim.group, claim.site)
             write(sites, claim.group, "SITE_MATCHED", number, f"{claim.digest} {claim.site}")
         else:
-            sites.refuse_claim()
+            sites.note_change(gives_up=True)
     if not any(sites.waiting):
         sites.leave_line()
     for kind, reason in answer.reasons:
@@ -120,8 +125,9 @@ def on_matched(sites: Groups, answer: SitesMatched) -> None:
     run = sites.run
     for site in sites.note_ads(frozenset(answer.sites), run.now):
         run.say(f"Warning: there is no ad of site {site}, where groups of the DAG are")
-    sites.note_unfit(answer.unfit)
-    sites.note_without_room(answer.without_room)
+    expressions = ((group, sites.groups[group].policy.rematch_if) for group in answer.unfit)
+    unfit = {group: f"{text} is true" for group, text in expressions if text}
+    sites.note_unlucky({**dict.fromkeys(answer.without_room, LOST_PLACE), **unfit})
     sites.end_request(_next_time(sites), sites.run.now + _pause_s(sites))
 
 
@@ -183,11 +189,8 @@ def write(sites: Groups, group: int, record: str, value: int, text: str) -> None
 def on_match_read(sites: Groups, node: int, event: LogEvent) -> None:
     """The group has a site: its nodes may start."""
     run = sites.run
-    group = sites.group(node)
+    group = sites.told_of(node, event, *_MAY_BE_MATCHED)
     if group is None:
-        return
-    sites.read_back(group, event.record)
-    if sites.group_states[group] in (GroupState.LEAVING, GroupState.CLEANING, GroupState.SITELESS):
         return  # taken back in the same moment, or a double of the record
     digest, _, site = event.text.partition(" ")
     double = sites.group_states[group] == GroupState.MATCHED and event.value == sites.rounds[group]
@@ -200,6 +203,12 @@ def on_match_read(sites: Groups, node: int, event: LogEvent) -> None:
     sites.settle_claim(group)
     name = sites.groups[group].name
     run.say(f"Group {name} is matched to site {site} (round {event.value})")
+    start(sites, group)
+
+
+def start(sites: Groups, group: int) -> None:
+    """Start the nodes of the group that may start."""
+    run = sites.run
     lifecycle.start_all(run, [one for one in sites.groups[group].nodes if run.nodes.may_start(one)])
 
 

@@ -43,11 +43,6 @@ def on_adopted(sites: Groups, node: int, event: LogEvent) -> None:
         on_job(sites, node, event, IDLE)
 
 
-def on_job_ended(sites: Groups, event: LogEvent) -> None:
-    """A proc has ended."""
-    sites.clocks.forget(event.cluster, event.proc)
-
-
 def check(sites: Groups) -> None:
     """Take groups back that have been unlucky; give up those that wait in vain."""
     run = sites.run
@@ -58,13 +53,8 @@ def check(sites: Groups) -> None:
         if sites.has_failed_there(group):
             runs = number_of(failures, "run")
             leaving.take_back(sites, group, f"{runs} of its nodes failed there")
-    for group in sites.pop_unfit():
-        expression = sites.groups[group].policy.rematch_if
-        if not expression:
-            continue
-        leaving.take_back(sites, group, f"{expression} is true")
-    for group in sites.pop_without_room():
-        leaving.take_back(sites, group, leaving.LOST_PLACE)
+    for group, reason in sites.pop_unlucky():
+        leaving.take_back(sites, group, reason)
     if sites.missing:
         _check_missing(sites)
     _check_waiting(sites)
@@ -125,18 +115,14 @@ def _give_up(sites: Groups, group: int, reason: str) -> None:
 
 def on_no_site(sites: Groups, node: int, event: LogEvent) -> None:
     """The record has been read: what needs the group's site fails."""
-    run = sites.run
-    group = sites.group(node)
+    group = sites.told_of(node, event, GroupState.WAITING, GroupState.UNMATCHED)
     if group is None:
-        return
-    sites.read_back(group, event.record)
-    if sites.group_states[group] not in (GroupState.WAITING, GroupState.UNMATCHED):
         return
     sites.wait_no_more(group)
     sites.move(group, GroupCause.GIVEN_UP)
     sites.set_why_siteless(group, event.text)
-    run.say(f"Group {sites.groups[group].name} gets no site: {event.text}")
-    lifecycle.start_all(run, [one for one in sites.groups[group].nodes if run.nodes.may_start(one)])
+    sites.run.say(f"Group {sites.groups[group].name} gets no site: {event.text}")
+    matching.start(sites, group)
 
 
 def fail_siteless(sites: Groups) -> None:

@@ -79,7 +79,7 @@ class Sites(Groups):
         """Jobs that wait, or are on hold, are timed."""
         self._stirs(node, event, change)
         if change is Change.ENDED:
-            policy_checks.on_job_ended(self, event)
+            self.clocks.forget(event.cluster, event.proc)
             return
         if change in (Change.SUBMITTED, Change.ADOPTED):
             if self.run.job_table.by_node[node].procs.get(event.proc, 0) & ENDED:

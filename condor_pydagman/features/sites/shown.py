@@ -113,10 +113,10 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
     `leaving`, are `waiting` for a site, are `without`, as others that have one no more; `first`, a
     few of those that wait, and `reason`, why, as DAGMan has last said.  Empty if none has begun."""
     seen = GroupSites.of(tally.run)
-    waiting = _waiting(tally) if running else []
+    waiting = _groups_in(GroupState.WAITING, tally) if running else []
     if not (seen.groups or waiting):
         return {"sites": {}}
-    elsewhere = {*waiting, *(_over(tally) if running else ())}
+    elsewhere = {*waiting, *(_groups_in(GroupState.OVER, tally) if running else ())}
     at = Counter(found.site for name, found in seen.groups.items() if name not in elsewhere)
     without = at.pop("", 0)
     return {
@@ -131,22 +131,15 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
     }
 
 
-def _waiting(tally: Tally) -> list[str]:
-    """Groups of which a node could start if they had a site."""
+def _groups_in(state: GroupState, tally: Tally) -> list[str]:
+    """Names of groups.  Of those that are over the logs have no record: they have given up their
+    places, since all their nodes have ended."""
     sites = tally.feature("sites")
     if sites is None:
         return []
-    return [sites.groups[number].name for number in sites.in_state(GroupState.WAITING)]
-
-
-def _over(tally: Tally) -> list[str]:
-    """Groups that have given up their places, since all their nodes have ended: the logs have no
-    record of that."""
-    sites = tally.feature("sites")
-    if sites is None:
-        return []
-    look_at_ends(sites)
-    return [sites.groups[number].name for number in sites.in_state(GroupState.OVER)]
+    if state is GroupState.OVER:
+        look_at_ends(sites)
+    return [sites.groups[number].name for number in sites.in_state(state)]
 
 
 def why_no_site(seen: GroupSites, waiting: Sequence[str]) -> str:

@@ -359,8 +359,9 @@ class Steering(Feature):
         failed, alone = state == State.FAILED, run.nodes.marks[node] & ALONE
         rerun.leave_queues(run, node)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
-        if failed:
-            rerun.forget_failure(run, node)
+        if failed:  # what it made futile is found out anew
+            run.nodes.forget_error(node)
+            run.nodes.not_failed(node)
         weak_are_released = failed and not alone
         released = (
             run.nodes.release_strong(node)

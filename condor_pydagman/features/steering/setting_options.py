@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings
@@ -38,16 +39,10 @@ def read_setting_options(options: Mapping[str, Any]) -> NodeSettings:
     return NodeSettings(**fields)
 
 
-def _priority(value: Any) -> dict[str, Any]:
-    if type(value) is not int or abs(value) > MAX_NUMBER:
-        raise SettingError(f"priority is a whole number from -{MAX_NUMBER} to {MAX_NUMBER}")
-    return {"priority": value}
-
-
-def _setting_retries(value: Any) -> dict[str, Any]:
-    if type(value) is not int or not 0 <= value <= MAX_NUMBER:
-        raise SettingError(f"retries is a whole number from 0 to {MAX_NUMBER}")
-    return {"retries": value}
+def _number(name: str, least: int, value: Any) -> dict[str, Any]:
+    if type(value) is not int or not least <= value <= MAX_NUMBER:
+        raise SettingError(f"{name} is a whole number from {least} to {MAX_NUMBER}")
+    return {name: value}
 
 
 def _timeout(value: Any) -> dict[str, Any]:
@@ -97,8 +92,8 @@ def _fits(key: str, value: str) -> bool:
 
 
 _READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "priority": _priority,
-    "retries": _setting_retries,
+    "priority": partial(_number, "priority", -MAX_NUMBER),
+    "retries": partial(_number, "retries", 0),
     "timeout": _timeout,
     "new_category": _category,
     "vars": _vars,

@@ -16,7 +16,12 @@ from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.endpoints.endpoint import EMPTY, Closing, Endpoint, Entry
 from condor_pydagman.placement.endpoints.fsspec_options import file_system
-from condor_pydagman.placement.endpoints.library_faults import Mapped
+from condor_pydagman.placement.endpoints.library_faults import (
+    Errors,
+    LibraryReader,
+    LibraryWriter,
+    mapped,
+)
 from condor_pydagman.placement.way import Surroundings
 
 INSTALL = "pip install 'condor_pydagman[transfer]'"
@@ -144,7 +149,7 @@ class FsspecFiles(Closing):
             file = self._fs.open(path, "rb", block_size=READ_BYTES, cache_type="none")
             if offset:
                 file.seek(offset)
-        return FsspecReader(file, _entry("", info), offset, self._errors(url))
+        return FsspecReader(file, _entry("", info), offset, lambda: self._errors(url))
 
     def write(self, url: Url, offset: int, size: int | None) -> FsspecWriter:
         """See `Endpoint`."""
@@ -158,7 +163,7 @@ class FsspecFiles(Closing):
             more = {"autocommit": False} if self.appears_whole else {}
             part_bytes = max(PART_BYTES, (size or 0) // MAX_PARTS)
             file = self._fs.open(path, "wb", block_size=part_bytes, **more)
-        return FsspecWriter(file, self.appears_whole, self._errors(url))
+        return FsspecWriter(file, self.appears_whole, lambda: self._errors(url))
 
     def rename(self, url: Url, to: Url) -> None:
         """See `Endpoint`."""
@@ -191,62 +196,32 @@ class FsspecFiles(Closing):
         path = f"{url.host}{url.path}" if self.appears_whole else url.path
         return path.replace("//", "/") if self._scheme == "root" else path
 
-    def _errors(self, url: Url) -> Mapped:
-        return Mapped(url, self._server if not self.appears_whole else self._scheme)
+    def _errors(self, url: Url) -> contextlib.AbstractContextManager[None]:
+        return mapped(url, self._server if not self.appears_whole else self._scheme)
 
 
-class FsspecReader:
-    """An open source; see `endpoint.Reader`."""
+class FsspecReader(LibraryReader):
+    """Says so if the file ends early."""
 
-    def __init__(self, file: Any, entry: Entry, offset: int, errors: Mapped) -> None:
-        self._file = file
-        self._errors = errors
-        self.offset = offset
-        self.size = entry.size
-        self.version = entry.version
-        self.checksums = entry.checksums
-        self._left = None if entry.size is None else entry.size - offset
-        self._rest = memoryview(b"")
-
-    def readinto(self, buffer: memoryview) -> int:
-        """See `endpoint.Reader`."""
-        if not self._rest:
-            self._rest = memoryview(b"")  # the last block is freed before the next one comes
-            with self._errors:
-                self._rest = memoryview(self._file.read(READ_BYTES))
-        count = min(len(buffer), len(self._rest))
-        buffer[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        if self._left is not None:
-            self._left -= count
-            if not count and self._left > 0:
-                raise Fault(
-                    FaultKind.SERVER, f"{self._left} bytes before the end nothing more came"
-                )
-        return count
-
-    def close(self) -> None:
-        """See `endpoint.Reader`."""
-        with contextlib.suppress(Exception):
-            self._file.close()
+    def _block(self) -> bytes:
+        block = bytes(self._file.read(READ_BYTES))
+        self._at += len(block)
+        left = (self.size or 0) - self._at
+        if not block and left > 0:
+            raise Fault(FaultKind.SERVER, f"{left} bytes before the end nothing more came")
+        return block
 
 
-class FsspecWriter:
-    """An open destination; see `endpoint.Writer`."""
+class FsspecWriter(LibraryWriter):
+    """Shows the file of an object store when it is whole, if `commits`."""
 
-    def __init__(self, file: Any, commits: bool, errors: Mapped) -> None:
-        self._file = file
+    def __init__(self, file: Any, commits: bool, errors: Errors) -> None:
+        super().__init__(file, errors)
         self._commits = commits
-        self._errors = errors
-
-    def write(self, data: memoryview) -> None:
-        """See `endpoint.Writer`."""
-        with self._errors:
-            self._file.write(bytes(data))
 
     def commit(self) -> None:
         """See `endpoint.Writer`."""
-        with self._errors:
+        with self._errors():
             self._file.close()
             if self._commits:
                 self._file.commit()

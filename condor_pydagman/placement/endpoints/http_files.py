@@ -38,7 +38,6 @@ from condor_pydagman.placement.endpoints.http_headers import (
 )
 from condor_pydagman.placement.endpoints.http_listing import (
     PROPFIND_BODY,
-    Listed,
     entries_of,
     links_of,
 )
@@ -138,8 +137,8 @@ class HttpFiles(Closing):
     def look(self, url: Url) -> Entry | None:
         """See `Endpoint`."""
         if self._is_dav:
-            found = self._list(url, "0")
-            return None if found is None else _entry(next(found, None))
+            found = next(self._list(url, "0") or iter(()), None)
+            return None if found is None else found._replace(path="")
         answer = self._ask_all("HEAD", url)
         if answer.status in _UNKNOWN_METHOD:
             answer = self._ask("GET", url)
@@ -172,7 +171,7 @@ class HttpFiles(Closing):
                 is_empty = False
                 relative = listed.path.removeprefix(root)
                 if not listed.is_directory:
-                    yield Entry(relative, listed.size, False, listed.version)
+                    yield listed._replace(path=relative)
                 elif deep and listed.path not in seen:
                     check_depth(relative, url)
                     seen.add(listed.path)
@@ -333,7 +332,7 @@ class HttpFiles(Closing):
             raise
         return HttpReader(self._session, answer.headers, begin, size, skip)
 
-    def _inside(self, directory: Url) -> Iterator[Listed]:
+    def _inside(self, directory: Url) -> Iterator[Entry]:
         """What is directly in a directory."""
         if self._is_dav:
             found = self._list(directory, "1")
@@ -354,7 +353,7 @@ class HttpFiles(Closing):
         page = self._absolute(answer.target)  # which its links are relative to
         yield from links_of(self._session.blocks(), page, directory.path)
 
-    def _list(self, url: Url, depth: str) -> Iterator[Listed] | None:
+    def _list(self, url: Url, depth: str) -> Iterator[Entry] | None:
         headers = {"Depth": depth, "Content-Type": "application/xml", "Expect": ""}
         answer = self._ask("PROPFIND", url, headers, {pycurl.POSTFIELDS: PROPFIND_BODY})
         if answer.status == 207:
@@ -715,9 +714,3 @@ def _refuse_no_page(answer: Answer, directory: Url) -> None:
     if kind not in ("", "text/html", "application/xhtml+xml"):
         reason = f"{directory.server} gives no list of {directory}, but {kind}"
         raise Fault(FaultKind.REFUSED, reason)
-
-
-def _entry(listed: Listed | None) -> Entry | None:
-    if listed is None:
-        return None
-    return Entry("", listed.size, listed.is_directory, listed.version)

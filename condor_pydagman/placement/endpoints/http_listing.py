@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.urls import unquote_path
-from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.endpoints.endpoint import check_count, whole_number
+from condor_pydagman.placement.endpoints.endpoint import Entry, check_count, whole_number
 
 PROPFIND_BODY = (
     b'<?xml version="1.0"?><propfind xmlns="DAV:"><prop><getcontentlength/><resourcetype/>'
@@ -36,21 +35,9 @@ _PROPERTIES = tuple(
 )
 
 
-class Listed(NamedTuple):
-    """An entry of a list: `path` is that of the URL, decoded; a directory's ends in `/`."""
-
-    path: str
-    size: int | None
-    version: str
-
-    @property
-    def is_directory(self) -> bool:
-        """Whether it is one."""
-        return self.path.endswith("/")
-
-
-def links_of(blocks: Iterable[bytes], url: str, path: str) -> Iterator[Listed]:
-    """What a page of links (Apache, nginx, Python) has directly in its directory.
+def links_of(blocks: Iterable[bytes], url: str, path: str) -> Iterator[Entry]:
+    """What a page of links (Apache, nginx, Python) has directly in its directory, by the paths of
+    URLs, decoded; a directory's ends in `/`.
 
     Args:
         blocks: of the page.
@@ -70,11 +57,11 @@ def links_of(blocks: Iterable[bytes], url: str, path: str) -> Iterator[Listed]:
             if name:
                 names[name] = None
         check_count(len(names), urlsplit(url).netloc)
-    return (Listed(path + name, None, "") for name in names)
+    return (Entry(path + name, None, name.endswith("/")) for name in names)
 
 
-def entries_of(blocks: Iterable[bytes], server: str) -> list[Listed]:
-    """What an answer to PROPFIND has.
+def entries_of(blocks: Iterable[bytes], server: str) -> list[Entry]:
+    """What an answer to PROPFIND has, by paths as of `links_of`.
 
     Raises:
         Fault: it is no such answer.
@@ -95,7 +82,7 @@ class _Responses:
     """Takes what it needs of an answer while it is parsed, so that no tree is in memory."""
 
     def __init__(self, server: str) -> None:
-        self.found: list[Listed] = []
+        self.found: list[Entry] = []
         self._server = server
         self._depth = 0
         self._is_directory = False
@@ -164,7 +151,8 @@ class _Responses:
         if self._is_directory and not path.endswith("/"):
             path += "/"
         check_count(len(self.found) + 1, self._server)
-        self.found.append(Listed(path, whole_number(length), tag or changed))
+        size, is_directory = whole_number(length), path.endswith("/")
+        self.found.append(Entry(path, size, is_directory, tag or changed))
 
 
 def _pieces(blocks: Iterable[bytes]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What the exceptions of libraries mean for a placement.
+"""Remote files of libraries, and what the exceptions of these mean for a placement.
 
 Libraries for remote files raise exceptions of their own, and none of them tells transient faults
 from lasting ones.  What is known by its type, its number or its words is told apart; all else may
@@ -7,14 +7,19 @@ pass.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import re
 import socket
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.urls import Url, masked_text
+from condor_pydagman.placement.endpoints.endpoint import Entry
 from condor_pydagman.printable import message
+
+Errors = Callable[[], contextlib.AbstractContextManager[None]]
 
 _BY_ERRNO = {
     errno.ENOENT: FaultKind.MISSING,
@@ -40,28 +45,79 @@ _BY_WORDS = (
 _WORDS = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _BY_WORDS)
 
 
-class Mapped:
-    """Turns what a library raises in a `with` block into a `Fault`; may be used again and again.
+@contextlib.contextmanager
+def mapped(url: Url, host: str) -> Iterator[None]:
+    """Turn what a library raises in a `with` block into a `Fault`.
 
     Args:
         host: is rested if it may be the host's fault.
     """
+    try:
+        yield
+    except Fault:
+        raise
+    except Exception as error:
+        raise fault_of(error, url, host) from None
 
-    def __init__(self, url: Url, host: str) -> None:
-        self._url = url
-        self._host = host
 
-    def __enter__(self) -> None:
-        return None
+class LibraryReader:
+    """An open source, a file of a library; see `endpoint.Reader`.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if isinstance(error, Exception) and not isinstance(error, Fault):
-            raise fault_of(error, self._url, self._host) from None
+    Args:
+        errors: gives the `with` block for what the library does.
+    """
+
+    def __init__(self, file: Any, entry: Entry, offset: int, errors: Errors) -> None:
+        self._file = file
+        self._errors = errors
+        self.offset = self._at = offset  # where the next block begins
+        self.size = entry.size
+        self.version = entry.version
+        self.checksums = entry.checksums
+        self._rest = memoryview(b"")
+
+    def readinto(self, buffer: memoryview) -> int:
+        """See `endpoint.Reader`."""
+        if not self._rest:
+            self._rest = memoryview(b"")  # the last block is freed before the next one comes
+            with self._errors():
+                self._rest = memoryview(self._block())
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+    def _block(self) -> bytes:
+        """The next bytes; none at the end."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """See `endpoint.Reader`."""
+        with contextlib.suppress(Exception):
+            self._file.close()
+
+
+class LibraryWriter:
+    """An open destination, a file of a library; see `endpoint.Writer`."""
+
+    def __init__(self, file: Any, errors: Errors) -> None:
+        self._file = file
+        self._errors = errors
+
+    def write(self, data: memoryview) -> None:
+        """See `endpoint.Writer`."""
+        with self._errors():
+            self._file.write(bytes(data))
+
+    def commit(self) -> None:
+        """See `endpoint.Writer`."""
+        with self._errors():
+            self._file.close()
+
+    def abort(self) -> None:
+        """See `endpoint.Writer`."""
+        with contextlib.suppress(Exception):
+            self._file.close()
 
 
 def fault_of(error: Exception, url: Url, host: str) -> Fault:

@@ -204,7 +204,7 @@ class LocalWriter:
             Fault: it has lost its name: something else would get the final one.
         """
         with writing(self.path):
-            if not _has_name(os.fstat(self.fd), self.path):
+            if not has_name(os.fstat(self.fd), self.path):
                 reason = f"{self.path} was removed or replaced while it was written"
                 raise Fault(FaultKind.DESTINATION, reason, transient=True)
             if synchronize:
@@ -244,7 +244,7 @@ class LocalWriter:
         if found.st_nlink > 1:  # it has its final name too, or is another file of the user's
             os.unlink(self.path)
             raise BusyFault(self.path)
-        if not is_locked or not _has_name(found, self.path) or found.st_size < offset:
+        if not is_locked or not has_name(found, self.path) or found.st_size < offset:
             raise BusyFault(self.path, found)
         self._made_with = stat.S_IMODE(found.st_mode)
         if found.st_size > offset:
@@ -265,7 +265,8 @@ def _lock(fd: int) -> bool:
     return True
 
 
-def _has_name(found: os.stat_result, path: str) -> bool:
+def has_name(found: os.stat_result, path: str) -> bool:
+    """Whether a file is what is at a path."""
     try:
         return os.path.samestat(found, os.lstat(path))
     except FileNotFoundError:

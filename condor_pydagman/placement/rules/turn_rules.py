@@ -280,18 +280,10 @@ def verdict(
     for one in tickets:
         if one.running and one.number != ticket.number:
             counts.add(one)
-    mine = (*ticket.order(now), ticket.number)
-    ahead = sorted(
-        (
-            ((*one.order(now), one.number), one)
-            for one in tickets
-            if not one.running and one.number != ticket.number and one.number not in passed
-        ),
-        key=lambda pair: pair[0],
-    )
+    others = [one for one in tickets if one.number not in (ticket.number, *passed)]
     before = 0
-    for order, one in ahead:
-        if order >= mine:
+    for one in waiting_in_order(others, now):
+        if (*one.order(now), one.number) >= (*ticket.order(now), ticket.number):
             break
         before += 1
         if counts.obstacle(one) is None:

@@ -1,8 +1,8 @@
 """Which ways are tried for a transfer, and between which URLs.
 
-A way is left out if something is in its way, and the cache also if a way before it can do without.
-If none is left, the fault says of each way why it was not taken: that is what a person needs to
-know who wonders where a module or a package is missing.
+A way is left out if something is in its way.  If none is left, the fault says of each way why it
+was not taken: that is what a person needs to know who wonders where a module or a package is
+missing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Transfer
-from condor_pydagman.data_requests.settings import CACHE, DIRECT, GFAL, WAYS
+from condor_pydagman.data_requests.settings import DIRECT, GFAL, WAYS
 from condor_pydagman.data_requests.urls import LOCAL, QUERY_SCHEMES, Url
 
 # Schemes whose servers listen at one port: it is kept if one of them replaces another.
@@ -53,27 +53,16 @@ def between_servers(transfer: Transfer) -> bool:
     return bool(source and destination and source != destination)
 
 
-def ways_to_try(transfer: Transfer, looked_at: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Names of the ways that can take the transfer, in order; at least one.
+def no_way(transfer: Transfer, looked_at: Iterable[tuple[str, str]]) -> Fault:
+    """No way can take the transfer; the reason tells of each why.
 
     Args:
         transfer: between these two URLs.
-        looked_at: name of each way, in order, and what is in its way ('': nothing).
-
-    Raises:
-        Fault: there is none; its reason tells of each why.
+        looked_at: name of each way, in order, and what is in its way.
     """
-    seen = tuple(looked_at)
-    free: list[str] = []
-    for name, obstacle in seen:
-        if not obstacle and not (name == CACHE and free):
-            free.append(name)
-    if free:
-        return tuple(free)
-    whys = (
-        "; ".join(f"{name}: {obstacle}" for name, obstacle in seen) or "all ways are switched off"
-    )
-    raise Fault(
+    told = "; ".join(f"{name}: {obstacle}" for name, obstacle in looked_at)
+    whys = told or "all ways are switched off"
+    return Fault(
         FaultKind.NO_WAY, f"no way from {transfer.source} to {transfer.destination}: {whys}"
     )
 

@@ -270,10 +270,7 @@ class Bundled(Part):
             return Collected(request.number, "", (), "the file system hangs")
         found = self._by_cluster.get(request.cluster)
         names = [dag.names[one] for one in request.nodes]
-        order = collected.CollectOrder(
-            *(request.number, request.cluster, "", names, request.retries),
-            *(request.removed, request.why, (False, False, False), request.behind),
-        )
+        order = collected.CollectOrder(request, "", names, (False, False, False))
         ended = {} if found is None or found.lost else found.ended
         started = frozenset() if found is None or found.lost else frozenset(found.started)
         results = collected._Results(ended, started, frozenset(), {})
@@ -525,11 +522,11 @@ def _told(
     form = collected.StampForm(*order.stamps)
     text: list[str] = []
     took: list[float] = []
-    retries = dict(zip(order.names, order.retries))
+    retries = dict(zip(order.names, order.asked.retries))
     names = [] if bundle is None else list(bundle.names)
     names += [name for name in order.names if name not in names]
     numbers = {name: names.index(name) + 1 for name in order.names}
-    behind = order.names[len(order.names) - order.waiting :]
+    behind = order.names[len(order.names) - order.asked.behind :]
     for name, number in sorted(numbers.items(), key=itemgetter(1)):
         end = results.ended.get(number)
         has_begun = number in results.started and bundle is not None and bundle.may_start(number)
@@ -537,22 +534,22 @@ def _told(
             limit = bundle.time_limits[number - 1], retries[name]
             text.append(collected._events(order, number, name, end, results, form, "", *limit))
             took.append(end["time"] - end["begun"])
-        elif order.removed and (name not in behind or has_begun):
+        elif order.asked.removed and (name not in behind or has_begun):
             text.append(collected._removed(order, number, name, form))
 
     def record(left: int, words: str) -> None:
-        said = do.AppendJournalRecord("UNBUNDLED", -1, left, order.number, text=words)
+        said = do.AppendJournalRecord("UNBUNDLED", -1, left, order.asked.number, text=words)
         text.append(collected.own_events.record_event(collected._stamp(now, form), "", said))
 
     released = set() if bundle is None or bundle.lost else bundle.released - results.ended.keys()
     given = [name for name, number in numbers.items() if number in released]
-    last = 2 if order.why else 1
+    last = 2 if order.asked.why else 1
     for place, name in enumerate(given):
         record(last + len(given) - 1 - place, name)
-    if order.why:
+    if order.asked.why:
         suspects = results.started - results.ended.keys() - released
         words = " ".join(name for name, number in numbers.items() if number in suspects)
-        record(0, f"{order.why}\n{words}")
+        record(0, f"{order.asked.why}\n{words}")
     elif text and not given:
         record(1, "")
     return "".join(text), took

@@ -16,6 +16,7 @@ import pytest
 
 from condor_pydagman.features.bundle.adapters import collected
 from condor_pydagman.features.bundle.adapters.collected import CollectOrder
+from condor_pydagman.features.bundle.messages import Collect
 from tests.features.bundle.bundle_job import BY_ITSELF
 from tests.features.bundle.test_made import Chains
 
@@ -131,8 +132,9 @@ def run_together(home: Path, steps: Sequence[Step]) -> list[bool | None]:
     shutil.copy(scratch / "results", bundle)
     shutil.copytree(scratch / "out", bundle / "out")
     names = [f"N{one.number}" for one in steps]
-    how = (0,) * len(names), False, "over", (False, False, False), len(names) - 1
-    order = CollectOrder(3, 5, str(home / "bundles"), names, *how)
+    none = (0,) * len(names)
+    asked = Collect(3, 5, none, none, False, "over", len(names) - 1)
+    order = CollectOrder(asked, str(home / "bundles"), names, (False, False, False))
     text, _ = collected.collect(order, collected.Known())
     shutil.rmtree(home / "bundles")
     found: list[bool | None] = [None] * len(steps)

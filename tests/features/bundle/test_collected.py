@@ -21,7 +21,7 @@ from condor_pydagman.features.bundle.adapters.collected import (
     collect_live,
     forget,
 )
-from condor_pydagman.features.bundle.messages import Collected
+from condor_pydagman.features.bundle.messages import Collect, Collected
 from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
 
@@ -72,10 +72,8 @@ class Home:
         waiting: int = 0,
     ) -> list[LogEvent]:
         """The events, in the form in which DAGMan reads them."""
-        directory = str(self.bundle.parent)
-        nodes = names, (0, 2, *[0] * len(names))[: len(names)]
-        how = removed, why, (False, False, True), waiting
-        order = CollectOrder(7, 5, directory, *nodes, *how)
+        retries = (0, 2, *[0] * len(names))[: len(names)]
+        order = self.order(Collect(7, 5, (), retries, removed, why, waiting), names)
         text, self.took = collect(order, self.known)
         data = text.encode()
         events, end = CommonEvents(lambda stamp: 0.0).read(data, 0, 1000)
@@ -88,9 +86,11 @@ class Home:
         lines = (self.bundle / "tasks").read_text().split("\n", 1)
         head = json.dumps({"format": 1, "bundle": 7, "release": 1.0, "stream": streams})
         (self.bundle / "tasks").write_text(f"{head}\n{lines[1]}")
-        nodes = names, (0,) * len(names)
-        order = CollectOrder(7, 5, str(self.bundle.parent), *nodes, False, "", (False, False, True))
+        order = self.order(Collect(7, 5, (), (0,) * len(names), False, ""), names)
         return collect_live(order, self.known)
+
+    def order(self, asked: Collect, names: Sequence[str] = NAMES) -> CollectOrder:
+        return CollectOrder(asked, str(self.bundle.parent), names, (False, False, True))
 
     def values(self, **how: Any) -> dict[int, int]:
         """By number of a task, how it has ended."""
@@ -134,8 +134,8 @@ def test_each_node_has_the_life_of_a_job(home: Home) -> None:
 
 def test_the_bindings_read_the_same(home: Home) -> None:
     home.results(BEGUN, ended(1), ended(2, -9))
-    directory = str(home.bundle.parent)
-    order = CollectOrder(7, 5, directory, NAMES, (0,) * 3, True, "removed", (False,) * 3)
+    order = home.order(Collect(7, 5, (), (0,) * 3, True, "removed"))
+    order = order._replace(stamps=(False,) * 3)
     path = home.path / "log"
     path.write_text(collect(order, collected.Known())[0])
     found = [
@@ -497,8 +497,7 @@ def test_a_task_that_is_damaged_has_no_result(home: Home, fields: dict[str, Any]
 
 def test_names_that_logs_show_otherwise_do_no_harm(home: Home) -> None:
     home.results(ended(1))
-    directory = str(home.bundle.parent)
-    order = CollectOrder(7, 5, directory, ("A",), (0,), False, 'a "b"\nc', (False,) * 3)
+    order = home.order(Collect(7, 5, (), (0,), False, 'a "b"\nc'), ("A",))
     text, _ = collect(order, collected.Known())
     assert text.count("\n...\n") == 4
 

@@ -10,8 +10,10 @@ from typing import Any
 import htcondor2
 import pytest
 
-from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.adapters.prepared import Job, PrepareOrder, prepare
+from condor_pydagman.features.bundle.messages import Prepare
+from condor_pydagman.features.bundle.tasks import NodeOrder
 
 
 class Chains:
@@ -41,7 +43,8 @@ class Chains:
             (self.path / name).write_text(text)
         look, limits = LookOrder(nodes, {} if in_files else named), [0] * len(nodes)
         directory = str(self.path / "bundles")
-        order = PrepareOrder(3, directory, look, 1, limits, 7.5, "", "", after, chain_s)
+        asked = Prepare(3, (), 1, tuple(limits), 7.5, tuple(map(tuple, after)), chain_s)
+        order = PrepareOrder(asked, directory, look, "", "")
         return prepare(order, Looker())
 
     def lines(self) -> list[dict[str, Any]]:

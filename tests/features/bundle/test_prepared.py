@@ -17,14 +17,13 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.adapters.look import (
     Looker,
     LookOrder,
-    NodeOrder,
     added_commands,
 )
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder, prepare
 from condor_pydagman.features.bundle.adapters.program import program as program_text
-from condor_pydagman.features.bundle.messages import Look
+from condor_pydagman.features.bundle.messages import Look, Prepare
 from condor_pydagman.features.bundle.one_bundle import number_of
-from condor_pydagman.features.bundle.tasks import CannotBundle
+from condor_pydagman.features.bundle.tasks import CannotBundle, NodeOrder
 
 PLAIN = "executable = job\narguments = $(n)\nrequest_memory = 10\noutput = $(job).out\nqueue\n"
 
@@ -53,7 +52,8 @@ class Dag:
         limits = [0, 50, 0, 0, 0][: len(nodes)]
         look, directory = LookOrder(nodes, self.texts), str(self.path / "x.dag.bundles")
         added = "dag_node_name = A\nMy.DAGManNodeRetry = 5", 'My.DAGParentNodeNames = "Z"\n+x = 1'
-        order = PrepareOrder(3, directory, look, parallel, limits, 7.5, *added)
+        asked = Prepare(3, (), parallel, tuple(limits), 7.5)
+        order = PrepareOrder(asked, directory, look, *added)
         return prepare(order, self.looker).text
 
     @property

@@ -14,7 +14,7 @@ from condor_pydagman.adapters.descriptions import expanded
 from condor_pydagman.config import Config
 from condor_pydagman.features.bundle.tasks import (
     CannotBundle,
-    Node,
+    NodeOrder,
     Task,
     arguments_of,
     before_and_after,
@@ -144,19 +144,19 @@ def test_double_quotes_in_an_old_environment_are_left_to_htcondor(text: str) -> 
         environment_of(text)
 
 
-def node(name: str = "A", **fields: object) -> Node:
-    return Node(name, 0, "/dag")._replace(**fields)  # type: ignore[arg-type]
+def node(name: str = "A", **fields: object) -> NodeOrder:
+    return NodeOrder(0, name, 0, "/dag", "")._replace(**fields)  # type: ignore[arg-type]
 
 
-def task(text: str, of: Node | None = None) -> Task:
+def task(text: str, of: NodeOrder | None = None) -> Task:
     return packable(described(text), of or node())[1]
 
 
-def kind(text: str, of: Node | None = None) -> str:
+def kind(text: str, of: NodeOrder | None = None) -> str:
     return packable(described(text), of or node())[0]
 
 
-def why(text: str, of: Node | None = None) -> str:
+def why(text: str, of: NodeOrder | None = None) -> str:
     with pytest.raises(CannotBundle) as caught:
         packable(described(text), of or node())
     return str(caught.value)
@@ -427,8 +427,9 @@ def test_a_variable_that_is_a_command_must_be_equal(name: str) -> None:
 
 
 def test_a_variable_that_is_a_command_of_the_access_point_must_be_equal() -> None:
-    of = [node(before=(("n", "1"), ("Project", n)), commands={"project"}) for n in "12"]
-    assert kind(PLAIN, of[0]) != kind(PLAIN, of[1])
+    of = [node(before=(("n", "1"), ("Project", n))) for n in "12"]
+    kinds = [packable(described(PLAIN), one, {"project"})[0] for one in of]
+    assert kinds[0] != kinds[1]
 
 
 def test_what_others_say_must_be_equal() -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from condor_pydagman.features.common.shared_description import (
     NodeLines,
-    is_shareable,
     obstacle,
     shared,
 )
@@ -50,7 +49,7 @@ def test_what_differs_is_an_item_of_the_queue_statement() -> None:
 )
 def test_files_that_can_be_shared(body: str) -> None:
     for queue in ("queue\n", "Queue 1\n", "iterate 1\n", ""):
-        assert is_shareable(split(body + queue))
+        assert not obstacle(split(body + queue))
 
 
 @pytest.mark.parametrize(
@@ -82,12 +81,12 @@ def test_files_that_can_be_shared(body: str) -> None:
     ],
 )
 def test_files_that_can_not(body: str) -> None:
-    assert not is_shareable(split(body + "queue\n"))
+    assert obstacle(split(body + "queue\n"))
 
 
 @pytest.mark.parametrize("queue", ["queue 2", "queue $(n)", "queue in (a)", "iter x from f"])
 def test_queue_statements_that_can_not(queue: str) -> None:
-    assert not is_shareable(split(f"{PLAIN}{queue}\n"))
+    assert obstacle(split(f"{PLAIN}{queue}\n"))
 
 
 @pytest.mark.parametrize(
@@ -145,4 +144,4 @@ def test_items_are_lines_of_their_own(values: list[str]) -> None:
 
 
 def test_macros_of_the_queue_statement_are_not_the_users() -> None:
-    assert not is_shareable(split("arguments = $(pydagman_a)\n"))
+    assert obstacle(split("arguments = $(pydagman_a)\n"))

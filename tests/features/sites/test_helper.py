@@ -132,9 +132,8 @@ def test_other_dags_wake_it_where_it_says(rounds: Rounds) -> None:
 def test_rounds_come_back_as_they_were_made(rounds: Rounds) -> None:
     found = rounds.asker.ask(REQUEST)
     made = rounds.matcher().round((), REQUEST.wanted, ())
-    claims = [SiteClaim(*match) for match in made.matches]
-    assert found == SitesMatched(claims, made.sites, made.reasons, made.unfit, made.without_room)
-    assert len(claims) == 2
+    assert found == made.reply
+    assert len(found.claims) == 2
     assert rounds.kept == [made.ads]
     assert not rounds.asker.process.busy
     assert rounds.asker.ask(MatchSites((), ())).claims == []

@@ -21,9 +21,10 @@ from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.common.adapters.wakes import Waker
 from condor_pydagman.features.sites.adapters.ads import SiteAd, known
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
-from condor_pydagman.features.sites.adapters.matcher import Groups, Match, Matcher, give_up
-from condor_pydagman.features.sites.choice import Limits, Wanted
+from condor_pydagman.features.sites.adapters.matcher import Groups, Made, Matcher, give_up
+from condor_pydagman.features.sites.choice import NO_LIMITS, Limits, Wanted
 from condor_pydagman.features.sites.commands import NO_POLICY, SitePolicy
+from condor_pydagman.features.sites.messages import SiteClaim
 from tests.features.sites.some_ads import site
 
 NORTH, SOUTH = site("north", 1, Speed=1), site("south", 2, Bad=True)
@@ -67,21 +68,25 @@ class Bench:
             raise PoolError("nobody answers", transient=True)
         return self.sites
 
-    def round(self, claims: Any = (), wanted: Any = (), watched: Any = ()) -> Any:
+    def round(
+        self, claims: Any = (), wanted: Any = (), watched: Any = (), limits: Limits = NO_LIMITS
+    ) -> Any:
         groups = [one if isinstance(one, Wanted) else Wanted(one, 0) for one in wanted]
-        return self.matcher.round(claims, groups, watched)
+        self.made: Made = self.matcher.round(claims, groups, watched, limits)
+        return self.made.reply
 
 
 def test_groups_get_sites(claims_directory: Path) -> None:
-    done = Bench(claims_directory).round(wanted=[0, 1, 2, 3])
+    bench = Bench(claims_directory)
+    done = bench.round(wanted=[0, 1, 2, 3])
     digests = {one.name: known(one).digest for one in (NORTH, SOUTH)}
-    assert done.matches == [
-        Match(group, name, digests[name])
+    assert done.claims == [
+        SiteClaim(group, name, digests[name])
         for group, name in ((0, "north"), (1, "south"), (2, "south"))
     ]
     assert done.sites == ["north", "south"]
     assert done.reasons == [(0, "of 2 sites, 2 are full (north, south)")]
-    assert done.ads[digests["north"]].values["Speed"] == 1
+    assert bench.made.ads[digests["north"]].values["Speed"] == 1
 
 
 def test_the_collector_is_asked_at_intervals(claims_directory: Path) -> None:
@@ -101,7 +106,7 @@ def test_a_collector_that_is_gone_changes_nothing(claims_directory: Path) -> Non
     bench.sites, bench.now = [], 99.0
     with pytest.raises(PoolError, match="nobody answers"):
         bench.round([(0, "north")], [1])
-    assert Bench(claims_directory, 2).round(wanted=[0]).matches[0].site == "south"
+    assert Bench(claims_directory, 2).round(wanted=[0]).claims[0].site == "south"
 
 
 def test_claims_are_given_up_without_asking_anybody(claims_directory: Path) -> None:
@@ -109,7 +114,7 @@ def test_claims_are_given_up_without_asking_anybody(claims_directory: Path) -> N
     bench.round(wanted=[0])
     bench.sites = []
     bench.round([])
-    assert Bench(claims_directory, 2).round(wanted=[0]).matches[0].site == "north"
+    assert Bench(claims_directory, 2).round(wanted=[0]).claims[0].site == "north"
 
 
 def test_the_same_request_again_finds_the_same(claims_directory: Path) -> None:
@@ -155,7 +160,7 @@ def test_current_matches_are_those_of_all_dagmans(claims_directory: Path) -> Non
     policy = SitePolicy("TARGET.CurMatches < 1")
     Bench(claims_directory, 2).round(wanted=[0, 1])
     done = Bench(claims_directory, 1, policy).round(wanted=[0])
-    assert done.matches == []
+    assert done.claims == []
 
 
 def test_no_site_is_over_its_limit_whoever_asks_at_once(claims_directory: Path) -> None:
@@ -170,7 +175,7 @@ def test_no_site_is_over_its_limit_whoever_asks_at_once(claims_directory: Path) 
                 held: list[tuple[int, str]] = []
                 for group in range(3):
                     done = bench.round(held, [group])
-                    held += [(one.group, one.site) for one in done.matches]
+                    held += [(one.group, one.site) for one in done.claims]
                 os._exit(0)
             finally:
                 os._exit(1)
@@ -188,10 +193,10 @@ def everything(claims_directory: Path) -> Counter[str]:
 def test_a_directory_that_is_removed_is_made_again(claims_directory: Path) -> None:
     """Claims are in the new one then, and those that others have got there meanwhile count."""
     one, two = Bench(claims_directory, 1), Bench(claims_directory, 2)
-    assert len(one.round(wanted=[0, 1, 2]).matches) == 3
-    assert two.round(wanted=[0]).matches == []
+    assert len(one.round(wanted=[0, 1, 2]).claims) == 3
+    assert two.round(wanted=[0]).claims == []
     shutil.rmtree(claims_directory)
-    (match,) = two.round(wanted=[3]).matches
+    (match,) = two.round(wanted=[3]).claims
     has = [(0, "north"), (1, "south"), (2, "south")]
     told = one.round(has)
     assert told.without_room == [number for number, site in has if site == match.site][-1:]
@@ -210,7 +215,7 @@ def test_a_directory_that_has_too_much_in_it(
         patch.setattr(shared_directory, "MAX_ENTRIES", 3)
         with pytest.raises(FileError, match="has more than 3 files"):
             bench.round([(0, "north")], [1])
-    assert bench.round([(0, "north")], [1]).matches[0].site == "south"
+    assert bench.round([(0, "north")], [1]).claims[0].site == "south"
 
 
 STEPS_IN = ("shared_directory.py", "job_claims.py", "claims_directory.py")
@@ -246,12 +251,12 @@ def test_a_kill_at_any_step_of_a_round(claims_directory: Path) -> None:
             finally:
                 os._exit(0)
         killed = os.WIFSIGNALED(os.waitpid(pid, 0)[1])
-        has = [(one.group, one.site) for one in other.round(wanted=[0]).matches]
+        has = [(one.group, one.site) for one in other.round(wanted=[0]).claims]
         assert all(count <= {"north": 1, "south": 2}[site]
                    for site, count in everything(claims_directory).items())  # fmt: skip
         other.round([])
         mine = Bench(claims_directory)
-        assert len(mine.round(wanted=[0, 1]).matches) == 2, f"after step {step}, {has}"
+        assert len(mine.round(wanted=[0, 1]).claims) == 2, f"after step {step}, {has}"
         mine.round([])
         assert len(os.listdir(claims_directory)) == 2, f"after step {step}"
         step += 5
@@ -265,7 +270,7 @@ def test_a_full_site_is_waited_for_if_it_will_fit(claims_directory: Path) -> Non
     bench = Bench(claims_directory, 1, policy)
     bench.sites = [site("north", 1, Requirements=own), site("south", 9)]
     claims = [(0, "north")]
-    assert bench.round(claims, [Wanted(1, 0, last=("south",))]).matches == []
+    assert bench.round(claims, [Wanted(1, 0, last=("south",))]).claims == []
     told = bench.round(claims, [Wanted(1, 0, last=("south",))])
     assert told.reasons == [
         (
@@ -277,15 +282,15 @@ def test_a_full_site_is_waited_for_if_it_will_fit(claims_directory: Path) -> Non
     assert bench.sites[0].ad["CurMatches"] == 1
     bench.sites = [site("north", 1, Requirements="=TARGET.Want =?= 7"), site("south", 9)]
     bench.now += 60
-    (match,) = bench.round(claims, [Wanted(1, 0, last=("south",))]).matches
+    (match,) = bench.round(claims, [Wanted(1, 0, last=("south",))]).claims
     assert match.site == "south"
 
 
 def test_sites_on_trial(claims_directory: Path) -> None:
     bench = Bench(claims_directory)
     limits = Limits(tried=(("north", 0),), untried=1)
-    told = bench.matcher.round([], [Wanted(n, 0) for n in range(3)], [], limits)
-    assert [one.site for one in told.matches] == ["south"]
+    told = bench.round(wanted=[0, 1, 2], limits=limits)
+    assert [one.site for one in told.claims] == ["south"]
     why = "of 2 sites, 2 are on trial until one of the first groups there is done (north, south)"
     assert [reason for _, reason in told.reasons] == [why]
 
@@ -293,8 +298,8 @@ def test_sites_on_trial(claims_directory: Path) -> None:
 def test_sites_that_rest(claims_directory: Path) -> None:
     bench = Bench(claims_directory)
     limits = Limits(resting=(("north", 0), ("south", 1)))
-    told = bench.matcher.round([], [Wanted(n, 0) for n in range(3)], [], limits)
-    assert [match.site for match in told.matches] == ["south"]
+    told = bench.round(wanted=[0, 1, 2], limits=limits)
+    assert [match.site for match in told.claims] == ["south"]
     why = "of 2 sites, 2 are paused, because groups had to leave it (north, south)"
     assert told.reasons == [(0, why)]
 
@@ -313,8 +318,8 @@ class Dag(Bench):
         """Whether a group that waits gets the place now; others are at their end."""
         self.now += after_s
         self.told = self.round((), self.left)
-        self.left = self.left[len(self.told.matches) :]
-        return bool(self.told.matches)
+        self.left = self.left[len(self.told.claims) :]
+        return bool(self.told.claims)
 
 
 @pytest.fixture

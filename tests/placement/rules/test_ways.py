@@ -26,24 +26,13 @@ def test_the_request_goes_before_the_configuration() -> None:
     assert caught.value.kind is FaultKind.REQUEST
 
 
-def test_the_cache_is_for_what_no_other_way_can() -> None:
-    free = [(name, "") for name in WAYS]
-    assert ways.ways_to_try(PLAIN, free) == ("module", "direct", "gfal", "plugin")
-    assert ways.ways_to_try(PLAIN, [("direct", "no"), ("cache", "")]) == ("cache",)
-    assert ways.ways_to_try(PLAIN, [("cache", ""), ("direct", "")]) == ("cache", "direct")
-
-
 def test_the_fault_tells_of_each_way_why_not() -> None:
-    with pytest.raises(Fault) as caught:
-        ways.ways_to_try(PLAIN, [("module", "none in /m"), ("plugin", "no http")])
-    assert caught.value.kind is FaultKind.NO_WAY
-    assert not caught.value.transient
-    assert caught.value.reason == (
-        "no way from http://***@h/a to /b: module: none in /m; plugin: no http"
-    )
-    assert ways.obstacle_lines(caught.value.reason) == ["module: none in /m", "plugin: no http"]
-    with pytest.raises(Fault, match="all ways are switched off"):
-        ways.ways_to_try(PLAIN, [])
+    fault = ways.no_way(PLAIN, [("module", "none in /m"), ("plugin", "no http")])
+    assert fault.kind is FaultKind.NO_WAY
+    assert not fault.transient
+    assert fault.reason == ("no way from http://***@h/a to /b: module: none in /m; plugin: no http")
+    assert ways.obstacle_lines(fault.reason) == ["module: none in /m", "plugin: no http"]
+    assert ways.no_way(PLAIN, []).reason.endswith("all ways are switched off")
 
 
 def test_other_protocols_keep_host_and_path() -> None:
@@ -72,9 +61,7 @@ def test_a_protocol_that_needs_a_host_is_refused_beforehand() -> None:
 
 def test_why_there_is_no_way_has_a_line_for_each() -> None:
     seen = [("direct", "fsspec does not know a: it has b; nor c"), ("cache", "it is switched off")]
-    with pytest.raises(Fault) as caught:
-        ways.ways_to_try(PLAIN, seen)
-    assert ways.obstacle_lines(caught.value.reason) == [
+    assert ways.obstacle_lines(ways.no_way(PLAIN, seen).reason) == [
         "direct: fsspec does not know a: it has b; nor c",
         "cache: it is switched off",
     ]

@@ -26,7 +26,7 @@ from condor_pydagman.adapters import deleted_directories, files
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.features.bundle.adapters.made import STREAMS
 from condor_pydagman.features.bundle.adapters.prepared import ERRORS, LIVE, OUT, RESULTS, TASKS
-from condor_pydagman.features.bundle.messages import Collected
+from condor_pydagman.features.bundle.messages import Collect, Collected
 from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, parts_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_events
@@ -53,19 +53,10 @@ _MISSING = 1  # exit code of a task that has ended well, but for an output that 
 class CollectOrder(NamedTuple):
     """Bring home what a bundle has come to."""
 
-    # of the bundle, and of its job
-    number: int
-    cluster: int
+    asked: Collect
     directory: str  # of all bundles of the DAG
-    # of its nodes, as events have them, and the number of the run of each
-    names: Sequence[str]
-    retries: Sequence[int]
-    removed: bool  # nodes without a result count as removed
-    why: str  # how it has ended; '' if its job runs
+    names: Sequence[str]  # of its nodes, as events have them
     stamps: Sequence[bool]  # how times are written
-    # how many of the nodes, the last ones, were to run after others of which no end has been
-    # written: if they have not begun, the end of the bundle is none of theirs
-    waiting: int = 0
 
 
 class _Results(NamedTuple):
@@ -96,12 +87,12 @@ def collect(order: CollectOrder, known: Known) -> tuple[str, list[float]]:
         OSError: a file can't be read, or put where it belongs.
     """
     home = _Home(order, RESULTS)
-    text, took, robbed = home.ended(removed=order.removed)
+    text, took, robbed = home.ended(removed=order.asked.removed)
     seen = home.results if any(home.results) else _Home(order, LIVE).results
     suspects = seen.started - seen.ended.keys() - seen.released | robbed
     names = [name for name, number in home.numbers.items() if number in suspects]
     said = "" if home.results.hosts else _first_words(os.path.join(home.directory, ERRORS))
-    reason = f"{order.why}: {said}" if said else order.why
+    reason = f"{order.asked.why}: {said}" if said else order.asked.why
     why = f"{' '.join(reason.split())[:MAX_WHY]}\n{' '.join(names)}"
     text += [*home.released(last=2), home.record(0, why)]
     return "".join(text), [seconds for number, seconds in took.items() if number not in known.told]
@@ -120,12 +111,12 @@ def collect_live(order: CollectOrder, known: Known) -> Collected:
     Raises:
         OSError: a file can't be read.
     """
-    directory = os.path.join(order.directory, str(order.number))
+    directory = os.path.join(order.directory, str(order.asked.number))
     head = _first_line(os.path.join(directory, TASKS))
     name = LIVE if head.get("stream") is True else RESULTS
     state = _state(os.path.join(directory, name))
     if state and known.state == state:
-        return Collected(order.number, "")
+        return Collected(order.asked.number, "")
     home = _Home(order, name)
     text, took = home.running() if name == LIVE else home.ended(removed=False)[:2]
     released = list(home.released(last=1))
@@ -135,7 +126,7 @@ def collect_live(order: CollectOrder, known: Known) -> Collected:
     new = [seconds for number, seconds in took.items() if number not in known.told]
     if name == LIVE:
         known.told.update(took)
-    return Collected(order.number, "".join(text), new, not_home=len(known.told))
+    return Collected(order.asked.number, "".join(text), new, not_home=len(known.told))
 
 
 def _state(path: str) -> State:
@@ -152,7 +143,7 @@ class _Home:
 
     def __init__(self, order: CollectOrder, results: str) -> None:
         self.order = order
-        self.directory = os.path.join(order.directory, str(order.number))
+        self.directory = os.path.join(order.directory, str(order.asked.number))
         with contextlib.suppress(FileNotFoundError):
             files.refuse_planted_directory(order.directory)
         self.tasks = _tasks(os.path.join(self.directory, TASKS))
@@ -179,8 +170,8 @@ class _Home:
         text: list[str] = []
         took: dict[int, float] = {}
         robbed: set[int] = set()
-        retries = dict(zip(order.names, order.retries))
-        behind = set(order.names[len(order.names) - order.waiting :])
+        retries = dict(zip(order.names, order.asked.retries))
+        behind = set(order.names[len(order.names) - order.asked.behind :])
         for number, name, end in self._ends():
             left = None if end is None else self._left(number, end)
             if end is not None and left is not None:
@@ -257,7 +248,7 @@ class _Home:
 
     def record(self, left: int, text: str) -> str:
         """A record about the bundle; `left` says which."""
-        record = AppendJournalRecord("UNBUNDLED", NO_NODE, left, self.order.number, text=text)
+        record = AppendJournalRecord("UNBUNDLED", NO_NODE, left, self.order.asked.number, text=text)
         return own_events.record_event(_stamp(time.time(), self.form), "", record)
 
 
@@ -485,11 +476,11 @@ def _events(
     retry: int,
 ) -> str:
     """The life of a node's task, as HTCondor tells that of a job; with `limit`, in seconds."""
-    at = order.cluster, 0, number
+    at = order.asked.cluster, 0, number
     ended = _time(end.get("time"))
     begun = min(_time(end.get("begun"), ended), ended)
     host = results.hosts.get(_whole(end.get("run")), "unknown")
-    submit = event_head(EventKind.SUBMIT, *at, _stamp(begun, form))
+    submit = _submitted(order, number, name, _stamp(begun, form))
     execute = event_head(EventKind.EXECUTE, *at, _stamp(begun, form))
     when = _stamp(ended, form)
     if end.get("timed_out") is True:
@@ -500,10 +491,13 @@ def _events(
         table = _table(end, ended - begun)
         over = f"{head} Job terminated.\n{_how(end, missing)}{usage}{table}{_END}"
         over = _why(order, name, end, missing, when, retry) + over
-    return (
-        f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
-        f"{execute} Job executing on host: <{_host(host)}>\n{_END}{over}"
-    )
+    return f"{submit}{execute} Job executing on host: <{_host(host)}>\n{_END}{over}"
+
+
+def _submitted(order: CollectOrder, number: int, name: str, when: str) -> str:
+    head = event_head(EventKind.SUBMIT, order.asked.cluster, 0, number, when)
+    host = f"<bundle-{order.asked.number}>"
+    return f"{head} Job submitted from host: {host}\n    DAG Node: {name}\n{_END}"
 
 
 def _why(
@@ -519,7 +513,7 @@ def _why(
         what = _lacking(end["missing"])
     if not what:
         return ""
-    job = order.cluster, 0, " ".join(what.split())
+    job = order.asked.cluster, 0, " ".join(what.split())
     record = AppendJournalRecord("TASK_FAILED", NO_NODE, retry, 0, *job)
     return own_events.record_event(when, name, record)
 
@@ -547,22 +541,19 @@ def _timed_out(
     """As of a job that DAGMan has removed because of its node's TIMEOUT."""
     what = f"ran for {limit} s (TIMEOUT RUNNING {limit})"
     record = AppendJournalRecord(
-        *("TIMED_OUT", NO_NODE, retry, RETURN_JOB_ABORTED), *(order.cluster, 0, what)
+        *("TIMED_OUT", NO_NODE, retry, RETURN_JOB_ABORTED), *(order.asked.cluster, 0, what)
     )
-    reason = f"Node Timeout: DAG node {name} ({order.cluster}.0.{number}) {what}"
-    head = event_head(EventKind.JOB_ABORTED, order.cluster, 0, number, when)
+    reason = f"Node Timeout: DAG node {name} ({order.asked.cluster}.0.{number}) {what}"
+    head = event_head(EventKind.JOB_ABORTED, order.asked.cluster, 0, number, when)
     aborted = f"{head} Job was aborted.\n\t{reason}\n{_END}"
     return own_events.record_event(when, name, record) + aborted
 
 
 def _removed(order: CollectOrder, number: int, name: str, form: StampForm) -> str:
-    at, now = (order.cluster, 0, number), _stamp(time.time(), form)
-    submit = event_head(EventKind.SUBMIT, *at, now)
-    over = event_head(EventKind.JOB_ABORTED, *at, now)
-    return (
-        f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
-        f"{over} Job was aborted.\n\tits bundle was removed\n{_END}"
-    )
+    now = _stamp(time.time(), form)
+    over = event_head(EventKind.JOB_ABORTED, order.asked.cluster, 0, number, now)
+    reason = f"{over} Job was aborted.\n\tits bundle was removed\n{_END}"
+    return _submitted(order, number, name, now) + reason
 
 
 def _time(value: object, default: float | None = None) -> float:

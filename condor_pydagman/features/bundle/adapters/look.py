@@ -14,7 +14,7 @@ from condor_pydagman.features.bundle.tasks import (
     NO_FILE,
     CannotBundle,
     Description,
-    Node,
+    NodeOrder,
     Task,
     described,
     packable,
@@ -23,21 +23,6 @@ from condor_pydagman.named_tuple import NamedTuple
 
 MAX_KNOWN = 256  # submit files that are kept as they were read
 _ADDED = re.compile(r"([\w.]+)\s*=")  # in the knob
-
-
-class NodeOrder(NamedTuple):
-    """A node that is to be bundled."""
-
-    number: int  # of the node
-    # of the node, and of its run
-    name: str
-    retry: int
-    directory: str  # where it is submitted from, absolute
-    submit: str  # its submit file, relative to `directory`, or the name of a description
-    # its VARS, keys and values: those before the submit file's lines, and behind
-    before: Sequence[tuple[str, str]]
-    after: Sequence[tuple[str, str]]
-    equal: Sequence[int]  # what else must be equal
 
 
 class LookOrder(NamedTuple):
@@ -58,7 +43,7 @@ class Looker:
     """Reads descriptions, each once while its file is as it was.
 
     Args:
-        commands: as of `tasks.Node`.
+        commands: as of `packable`.
     """
 
     def __init__(self, commands: Collection[str] = ()) -> None:
@@ -92,11 +77,7 @@ class Looker:
             CannotBundle: it has to run alone.
             OSError, FileError: its submit file can't be read.
         """
-        known = Node(
-            *(node.name, node.retry, node.directory, node.before, node.after),
-            *(tuple(node.equal), self._commands),
-        )
-        return packable(self.read(node, texts)[0], known)
+        return packable(self.read(node, texts)[0], node, self._commands)
 
     def read(self, node: NodeOrder, texts: Mapping[str, str]) -> tuple[Description, str]:
         """The description of a node, and its text; raises OSError, FileError as above."""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.node_settings import variables_in_force
-from condor_pydagman.features.bundle.adapters.look import NodeOrder
-from condor_pydagman.features.bundle.tasks import before_and_after
+from condor_pydagman.features.bundle.tasks import NodeOrder, before_and_after
 
 if TYPE_CHECKING:
     from condor_pydagman.graph.model import Dag, Variable

@@ -25,6 +25,7 @@ from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.adapters.made import Makers, Sources
 from condor_pydagman.features.bundle.adapters.program import program as program_text
 from condor_pydagman.features.bundle.job_lines import DEFAULTS, for_several
+from condor_pydagman.features.bundle.messages import Prepare
 from condor_pydagman.features.bundle.one_bundle import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
 from condor_pydagman.named_tuple import NamedTuple
@@ -38,25 +39,14 @@ MAX_DESCRIPTION_CHARS = 60
 
 
 class PrepareOrder(NamedTuple):
-    """Write the files of a bundle.
+    """Write the files of a bundle."""
 
-    Attributes:
-        release_s, chain_s: see `messages.Prepare`.
-    """
-
-    number: int  # of the bundle
+    asked: Prepare  # without its nodes
     directory: str  # of all bundles of the DAG
     look: LookOrder  # its nodes
-    parallel: int  # how many run side by side
-    time_limits: Sequence[int]  # seconds that each may run, 0 for no limit
-    release_s: float
     # what DAGMan adds to the description of the first of them
     lines_before: str
     lines_after: str
-    # for each node, the places, from 1, of those before it that it runs after; empty if no node
-    # runs after others
-    after: Sequence[Sequence[int]] = ()
-    chain_s: float = 0.0
 
 
 class Job(NamedTuple):
@@ -81,7 +71,7 @@ def prepare(order: PrepareOrder, looker: Looker) -> Job:
     if len({kind for kind, _, _ in found}) != 1:
         raise FileError("the descriptions of its nodes have changed since they were looked at")
     tasks, sources = [task for _, task, _ in found], [source for _, _, source in found]
-    home = os.path.join(order.directory, str(order.number))
+    home = os.path.join(order.directory, str(order.asked.number))
     files.make_directory(order.directory)  # which another user may have made
     _make_directory(home)
     program = os.path.join(order.directory, RUNNER)
@@ -161,7 +151,7 @@ class _List:
         self.without: list[int] = []  # numbers of the tasks that are not in it
         self._makers = Makers()
         for number, task in enumerate(tasks, 1):
-            after = order.after[number - 1] if order.after else ()
+            after = order.asked.after[number - 1] if order.asked.after else ()
             self._makers.add(number, task, after if self.is_transferred else ())
             sources = [self._makers.sources(number, path) for path in _inputs_of(task)]
             if None in sources or self._is_too_early(number, after):
@@ -181,7 +171,7 @@ class _List:
         sandboxed = sources.pop() if task.transfers_program else ""
         names = [os.path.basename(path) for path in paths]
         name = logged_name(self._order.look.nodes[number - 1].name)
-        line = _line(number, name, task, self._order.time_limits[number - 1])
+        line = _line(number, name, task, self._order.asked.time_limits[number - 1])
         line |= {"sandboxed": sandboxed, "inputs": list(zip(sources, names))}
         if after:  # it may write the description anew
             line |= {"after": list(after), "description": self._descriptions[number - 1]}
@@ -197,13 +187,13 @@ class _List:
         order = self._order
         head = {
             "format": FORMAT,
-            "bundle": order.number,
-            "parallel": order.parallel,
+            "bundle": order.asked.number,
+            "parallel": order.asked.parallel,
             "home": self.home,
-            "release": order.release_s,
+            "release": order.asked.release_s,
             "stream": self.is_transferred,
         }
-        return {**head, "chain": order.chain_s} if any(order.after) else head
+        return {**head, "chain": order.asked.chain_s} if any(order.asked.after) else head
 
     def names(self) -> list[str]:
         """Of the nodes that are in it."""
@@ -269,15 +259,15 @@ def _description(order: PrepareOrder, task: Task, body: str, program: str, tasks
         f"initialdir = {literal(tasks.home)}",
         f"error = {ERRORS}",
         *of_files,
-        f"dag_node_name = {NAME}{order.number}",
-        f"submit_event_notes = DAG Node: {NAME}{order.number}",
+        f"dag_node_name = {NAME}{order.asked.number}",
+        f"submit_event_notes = DAG Node: {NAME}{order.asked.number}",
         f"description = {literal(about[:MAX_DESCRIPTION_CHARS])}",
         f"My.DAGManBundleNodes = {len(names)}",
         f"My.DAGManBundleNames = {attribute(' '.join(names)[:1000])}",
         'My.DAGParentNodeNames = ""',
         "My.DAGManNodeRetry = 0",
         *(f"{key} = {literal(path)}" for key, path in task.files_of_job.items()),
-        *_requests(task, order.parallel),
+        *_requests(task, order.asked.parallel),
     ]
     return "\n".join([kept, *added, "queue", ""])
 

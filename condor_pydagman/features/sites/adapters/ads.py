@@ -69,12 +69,7 @@ def query() -> list[SiteAd]:
     Raises:
         PoolError: it can't be asked.
     """
-    constraint = f'MyType == "{MY_TYPE}"'
-    try:
-        found = htcondor2.Collector().query(htcondor2.AdType.Any, constraint)
-    except BINDINGS as error:
-        raise PoolError(f"the collector: {reason_of(error)}", transient=True) from None
-    return sites_of(found[:MAX_SITES])
+    return sites_of(_queried([])[:MAX_SITES])
 
 
 def sites_of(ads: Iterable[Any]) -> list[SiteAd]:
@@ -90,10 +85,17 @@ def sites_of(ads: Iterable[Any]) -> list[SiteAd]:
 def _site(name: str, ad: Any) -> SiteAd:
     if not is_usable(name):
         return SiteAd(name, 0, ad, f"its Name is not of at most {MAX_NAME} printable characters")
-    most = value_of(ad, "MaxMatches")
-    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-        return SiteAd(name, 0, ad, f"MaxMatches is {most!r}, not a whole number")
+    most = limit_of(ad)
+    if most is None:
+        wrong = value_of(ad, "MaxMatches")
+        return SiteAd(name, 0, ad, f"MaxMatches is {wrong!r}, not a whole number")
     return SiteAd(name, most, ad)
+
+
+def limit_of(ad: Any) -> int | None:
+    """How many groups may be matched to the site; None if its ad says nothing that makes sense."""
+    most = value_of(ad, "MaxMatches")
+    return most if type(most) is int and most >= 0 else None
 
 
 def is_usable(name: str) -> bool:
@@ -147,12 +149,19 @@ def publish(ads: Sequence[Any]) -> None:
 def _names() -> set[str] | None:
     """The sites that the collector has; None if it does not say."""
     try:
-        found = htcondor2.Collector().query(
-            htcondor2.AdType.Any, f'MyType == "{MY_TYPE}"', ["Name"]
-        )
-    except BINDINGS:
+        found = _queried(["Name"])
+    except PoolError:
         return None
     return {str(value_of(ad, "Name")) for ad in found}  # a list is nothing for a set
+
+
+def _queried(wanted: list[str]) -> list[Any]:
+    """These attributes of all sites, or all of them; raises PoolError."""
+    try:
+        found = htcondor2.Collector().query(htcondor2.AdType.Any, f'MyType == "{MY_TYPE}"', wanted)
+    except BINDINGS as error:
+        raise PoolError(f"the collector: {reason_of(error)}", transient=True) from None
+    return list(found)
 
 
 class Publisher(NamedTuple):
@@ -164,10 +173,9 @@ class Publisher(NamedTuple):
 
 def publishers() -> dict[str, Publisher]:
     """By name of a site, who has published it last; nothing if the collector does not say."""
-    wanted = ["Name", PUBLISHER, "ClassAdLifetime"]
     try:
-        found = htcondor2.Collector().query(htcondor2.AdType.Any, f'MyType == "{MY_TYPE}"', wanted)
-    except BINDINGS:
+        found = _queried(["Name", PUBLISHER, "ClassAdLifetime"])
+    except PoolError:
         return {}
     return {
         str(value_of(ad, "Name")): Publisher(str(value_of(ad, PUBLISHER) or ""), _lifetime_s(ad))

@@ -23,6 +23,7 @@ from condor_pydagman.features.sites.adapters.ads import (
     MAX_VALUE,
     PUBLISHER,
     is_usable,
+    limit_of,
     value_of,
 )
 from condor_pydagman.features.sites.adapters.claims_directory import MAX_NAME
@@ -262,8 +263,7 @@ def _mistakes(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
     if not isinstance(name, str) or not name or not is_usable(name):
         expected = f'a site needs a Name = "..." of at most {MAX_NAME} printable characters'
         yield "name", expected
-    most = value_of(ad, "MaxMatches")
-    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+    if limit_of(ad) is None:
         expected = "a site needs MaxMatches = N, a whole number that is not negative"
         yield "maxmatches", expected
     is_given = any(name.lower() == "siteenvironment" for name in attributes)

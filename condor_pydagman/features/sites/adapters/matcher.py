@@ -20,6 +20,7 @@ from condor_pydagman.features.sites.adapters.claims_directory import (
 from condor_pydagman.features.sites.analysis import Obstacle, Verdict, analysis
 from condor_pydagman.features.sites.choice import NO_LIMITS, Limits, Offer, Room, Wanted
 from condor_pydagman.features.sites.commands import SitePolicy
+from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched, SitesUnknown
 from condor_pydagman.features.sites.turns import (
     NOBODY,
     Decision,
@@ -34,23 +35,11 @@ from condor_pydagman.named_tuple import NamedTuple
 _FITS = (Obstacle.NONE, Obstacle.FULL)
 
 
-class Match(NamedTuple):
-    """A group, the site that is kept for it, and the digest of the site's ad."""
+class Made(NamedTuple):
+    """What a round has come to, and the ads of the sites that it gives, by digest."""
 
-    group: int
-    site: str
-    digest: str
-
-
-class Round(NamedTuple):
-    """What a round has come to."""
-
-    matches: list[Match]  # sites that are kept from now on
-    sites: list[str]  # all sites that have an ad
-    reasons: list[tuple[int, str]]  # by kind of groups that got none, why
-    unfit: list[int]  # groups for which the REMATCH_IF of their policy is true
-    ads: dict[str, KnownAd]  # ads of sites in `matches`, by digest
-    without_room: list[int]  # groups whose site others have got: it is not kept
+    reply: SitesMatched | SitesUnknown
+    ads: dict[str, KnownAd]
 
 
 class Groups(NamedTuple):
@@ -107,7 +96,7 @@ class Matcher:
         wanted: Sequence[Wanted],
         watched: Sequence[tuple[int, str]],
         limits: Limits = NO_LIMITS,
-    ) -> Round:
+    ) -> Made:
         """Keep these claims, find sites for these groups, look at these.
 
         Raises:
@@ -134,8 +123,16 @@ class Matcher:
         most = {one.name: one.most for one in sites if not one.problem}
         WAKES.wake(woken(decided.after, _side(before), others, most))
         self._note_obstacles(judged, decided, few, dict(limits.resting))
-        told = self._told(decided.chosen, wanted, watched, sites, judged)
-        return told._replace(without_room=without_room)
+        by_name = {site.name: site for site in sites}
+        ads = {site: known(by_name[site]) for _, site in decided.chosen}
+        reply = SitesMatched(
+            [SiteClaim(group, site, ads[site].digest) for group, site in decided.chosen],
+            list(by_name),
+            _reasons(decided.chosen, wanted, judged),
+            self._unfit(watched, by_name),
+            without_room,
+        )
+        return Made(reply, {ad.digest: ad for ad in ads.values()})
 
     def _before(self) -> Claims:
         """What the own file says: nobody else has got what it claims.
@@ -223,32 +220,25 @@ class Matcher:
                 elif taken + room.reserved >= room.most:
                     found[number] = one._replace(obstacle=Obstacle.RESERVED)
 
-    def _told(
-        self,
-        chosen: list[tuple[int, str]],
-        wanted: Sequence[Wanted],
-        watched: Sequence[tuple[int, str]],
-        sites: Sequence[SiteAd],
-        judged: dict[int, list[Verdict]],
-    ) -> Round:
-        by_name = {site.name: site for site in sites}
-        ads = {site: known(by_name[site]) for site in {site for _, site in chosen}}
-        served = {group for group, _ in chosen}
-        left = sorted({one.kind for one in wanted if one.group not in served})
-        unfit = [
+    def _unfit(self, watched: Sequence[tuple[int, str]], sites: Mapping[str, SiteAd]) -> list[int]:
+        """Groups for which the REMATCH_IF of their policy is true."""
+        return [
             group
             for group, site in watched
-            if site in by_name
-            and evaluation.is_true(self._groups[self._kinds[group]], "RematchIf", by_name[site].ad)
+            if site in sites
+            and evaluation.is_true(self._groups[self._kinds[group]], "RematchIf", sites[site].ad)
         ]
-        return Round(
-            [Match(group, site, ads[site].digest) for group, site in chosen],
-            list(by_name),
-            [(kind, analysis(judged[kind])) for kind in left],
-            unfit,
-            {ad.digest: ad for ad in ads.values()},
-            [],
-        )
+
+
+def _reasons(
+    chosen: Sequence[tuple[int, str]],
+    wanted: Sequence[Wanted],
+    judged: Mapping[int, Sequence[Verdict]],
+) -> list[tuple[int, str]]:
+    """By kind of groups that got no site, why."""
+    served = {group for group, _ in chosen}
+    left = sorted({one.kind for one in wanted if one.group not in served})
+    return [(kind, analysis(judged[kind])) for kind in left]
 
 
 def _side(own: Claims) -> Side:

@@ -24,13 +24,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import classad2
-
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.sites.adapters.ads import (
     MY_TYPE,
     PUBLISHER,
     Publisher,
+    limit_of,
     value_of,
 )
 from condor_pydagman.features.sites.adapters.files import (
@@ -278,7 +277,7 @@ class Monitor:
         if probe is None:
             return Probed({})
         found = ask(probe, site.name, self._probe_timeout_s)
-        if found.problem or not _has_bad_limit(ad_of({**site.attributes, **found.attributes})):
+        if found.problem or limit_of(ad_of({**site.attributes, **found.attributes})) is not None:
             return found
         return Probed({}, f"{probe}: MaxMatches is a whole number, not negative")
 
@@ -306,8 +305,3 @@ class Monitor:
             if problem not in self._problems:
                 self._say(problem)
         self._problems = set(problems)
-
-
-def _has_bad_limit(ad: classad2.ClassAd) -> bool:
-    most = value_of(ad, "MaxMatches")
-    return isinstance(most, bool) or not isinstance(most, int) or most < 0
