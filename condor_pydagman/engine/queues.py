@@ -91,9 +91,13 @@ class ReadyQueue:
         """Take the next node out; None if the queue is empty."""
         node = self.first()
         if node is not None:
-            heapq.heappop(self._heap)
+            self._drop(node)
             del self.tickets[node]
         return node
+
+    def _drop(self, node: int) -> None:
+        """`node`, which is the first, leaves the heap; some queues have several."""
+        heapq.heappop(self._heap)
 
 
 class ScriptQueue:
