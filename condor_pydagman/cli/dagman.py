@@ -82,7 +82,9 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     _watch_bindings(options)
     try:
         if ours.version or options.show == "version":
-            _print_version()
+            import htcondor2
+
+            _print(f"{htcondor2.version()}\n{htcondor2.platform()}")
             return 0
         out = _open_log(options)
     except ImportError as error:
@@ -129,12 +131,6 @@ def _say_in_log(text: str, code: int) -> None:
     out.say(text, 0)
     out.say(banner.exit_line(os.getpid(), code), 0)
     out.flush()
-
-
-def _print_version() -> None:
-    import htcondor2
-
-    _print(f"{htcondor2.version()}\n{htcondor2.platform()}")
 
 
 def _open_log(options: DagmanOptions) -> OutLog | int:

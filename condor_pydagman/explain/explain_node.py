@@ -257,7 +257,9 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
         for chain in first[:MAX_CHAINS]
     )
     weight = Weight.PROBLEM if failed else Weight.WAITING
-    yield Notice("node.waiting", weight, sentence, names, evidence, _next_step(facts, names))
+    command = shlex.join(["condor_pydagman", "explain", facts.name, names[0]])
+    advice = (f"For details of that node: {command}",)
+    yield Notice("node.waiting", weight, sentence, names, evidence, advice)
 
 
 def _is_lost(state: GraphState, node: int) -> bool:
@@ -286,11 +288,6 @@ def _chain(state: GraphState, chain: list[int]) -> str:
         left = len(names) - MAX_LINKS
         names = [*names[: MAX_LINKS - 1], f"... {left} more ...", names[-1]]
     return f"{' waits for '.join(names)}, which {_state(state, chain[-1])}"
-
-
-def _next_step(facts: Facts, names: tuple[str, ...]) -> tuple[str, ...]:
-    command = shlex.join(["condor_pydagman", "explain", facts.name, names[0]])
-    return (f"For details of that node: {command}",)
 
 
 def _itself(

@@ -97,7 +97,9 @@ def failure_of(node: NodeRun, run: Run, dag: Dag | None) -> Failure:
     if not attempt.procs:
         return _failure_before_jobs(node, attempt, run)
     if attempt.value == RETURN_JOB_ABORTED:
-        return _removal(node, message(attempt.reason))
+        reason = message(attempt.reason)
+        is_stopped = reason.startswith(_END_OF_DAG)
+        return Failure(node, "node.stopped" if is_stopped else "node.removed", reason=reason)
     if not attempt.value:
         return _failure_by_dagman(node)
     if _is_of_kind(node, dag, NodeKind.SUBDAG):
@@ -152,12 +154,6 @@ def failure_evidence(
     excerpt = facts.excerpts.get(failure.node.name)
     if excerpt is not None:
         yield _excerpt(excerpt)
-
-
-def _removal(node: NodeRun, reason: str) -> Failure:
-    if reason.startswith(_END_OF_DAG):
-        return Failure(node, "node.stopped", reason=reason)
-    return Failure(node, "node.removed", reason=reason)
 
 
 def _failure_before_jobs(node: NodeRun, attempt: Attempt, run: Run) -> Failure:
