@@ -381,7 +381,8 @@ class ScheddAdapter:
         """
         ad = self._ad(self.cluster, list(LIMITS))
         found = {name: _literal(ad.get(name)) for name in LIMITS} if ad is not None else {}
-        return {name: value for name, value in found.items() if _is_limit(value)}
+        numbers = {name: value for name, value in found.items() if type(value) is int}
+        return {name: value for name, value in numbers.items() if value >= 0}
 
     def attribute(self, cluster: int, name: str) -> Any:
         """One attribute of the first proc of a cluster of this DAG: a number, truth value or text.
@@ -463,10 +464,6 @@ def _exclude(jobs: Iterable[tuple[int, int]]) -> str:
         for cluster, listed in procs.items()
     )
     return f" && ({which}) =!= True" if which else ""  # undefined for the ad of a cluster
-
-
-def _is_limit(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _issue_credentials(description: Any) -> None:

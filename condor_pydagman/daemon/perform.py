@@ -450,7 +450,7 @@ class Performer:
     def _write_metrics(self, code: int, now: float) -> None:
         run = self.run
         facts = metrics.RunFacts(
-            program_version=_number(run.process.version),
+            program_version=banner.number(run.process.version),
             start=run.process.started,
             end=now,
             exit_code=code,
@@ -473,9 +473,3 @@ class Performer:
             self._say(f"Wrote metrics file {run.paths.metrics}.")
         except FileError as error:
             self._say(f"Warning: {error}", 0)
-
-
-def _number(version: str) -> str:
-    """`25.14.1` from `$CondorVersion: 25.14.1 ... $`."""
-    words = version.split()
-    return words[1] if len(words) > 1 else version

@@ -249,9 +249,8 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
     failed = [chain for chain in chains if _is_lost(state, chain[-1])]
     first = sorted(chains, key=lambda chain: (chain not in failed, len(chain)))
     names = tuple(dict.fromkeys(state.dag.names[chain[-1]] for chain in first))
-    sentence = (
-        f"It is waiting for {_parents(state, node)}, and ultimately for {_standing(state, first)}."
-    )
+    parents = awaited_parents(state, node) or number_of(len(state.unmet(node)), "parent")
+    sentence = f"It is waiting for {parents}, and ultimately for {_standing(state, first)}."
     evidence = tuple(
         Evidence(state.dag.place(chain[0]) or facts.name, _chain(state, chain))
         for chain in first[:MAX_CHAINS]
@@ -264,11 +263,6 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
 
 def _is_lost(state: GraphState, node: int) -> bool:
     return state.status[node] is NodeStatus.ERROR or node in state.unreachable
-
-
-def _parents(state: GraphState, node: int) -> str:
-    """How many parents a node waits for."""
-    return awaited_parents(state, node) or number_of(len(state.unmet(node)), "parent")
 
 
 def _standing(state: GraphState, chains: list[list[int]]) -> str:
