@@ -13,7 +13,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import classad2
@@ -381,8 +380,7 @@ class ScheddAdapter:
         """
         ad = self._ad(self.cluster, list(LIMITS))
         found = {name: _literal(ad.get(name)) for name in LIMITS} if ad is not None else {}
-        numbers = {name: value for name, value in found.items() if type(value) is int}
-        return {name: value for name, value in numbers.items() if value >= 0}
+        return {name: value for name, value in found.items() if _is_limit(value)}
 
     def attribute(self, cluster: int, name: str) -> Any:
         """One attribute of the first proc of a cluster of this DAG: a number, truth value or text.
@@ -466,6 +464,10 @@ def _exclude(jobs: Iterable[tuple[int, int]]) -> str:
     return f" && ({which}) =!= True" if which else ""  # undefined for the ad of a cluster
 
 
+def _is_limit(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _issue_credentials(description: Any) -> None:
     """Give the credd the credentials that the description asks for; usually none."""
     try:
@@ -506,16 +508,9 @@ def _over_limit(reason: str, knob: str, description: Any, dagman: int) -> PoolEr
     return QueueFull(reason)
 
 
-def _node_directory(directory: str) -> AbstractContextManager[None]:
-    """Change into a node's directory (`DIR`); the submit language has no command for that."""
-    return _entered_directory(directory) if directory else _CURRENT_DIRECTORY
-
-
-_CURRENT_DIRECTORY: AbstractContextManager[None] = contextlib.nullcontext()
-
-
 @contextlib.contextmanager
-def _entered_directory(directory: str) -> Iterator[None]:
+def _node_directory(directory: str) -> Iterator[None]:
+    """Change into a node's directory (`DIR`); the submit language has no command for that."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(working_directory(directory))

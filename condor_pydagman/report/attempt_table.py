@@ -57,12 +57,12 @@ def rows(
         if not node.attempts:
             told = {"node": node.name, "status": node.counted.name, "description": description}
             told["reason"] = why_done(node, is_left_out=is_left_out) or None
-            yield {**dict.fromkeys(fields(numbers)), **told}
+            yield {**dict.fromkeys(fields(all_runs=numbers is not None)), **told}
 
 
-def fields(numbers: Mapping[int, int] | None) -> tuple[str, ...]:
-    """The fields of a row, given the argument of `rows`."""
-    return FIELDS if numbers is None else (*FIELDS, RUN)
+def fields(*, all_runs: bool) -> tuple[str, ...]:
+    """The fields of a row."""
+    return (*FIELDS, RUN) if all_runs else FIELDS
 
 
 def csv_text(
@@ -70,7 +70,7 @@ def csv_text(
 ) -> Iterator[str]:
     """As CSV with a head (RFC 4180), line by line."""
     buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, fields(numbers))
+    writer = csv.DictWriter(buffer, fields(all_runs=numbers is not None))
     writer.writeheader()
     for row in rows(run, dag, now, numbers):
         writer.writerow({**row, "hosts": " ".join(row["hosts"] or ())})
