@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from condor_pydagman.dagman_job.condor_sub import parse_quoted
+from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_commands import ALL
 from condor_pydagman.language.submit_file import items_of

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from condor_pydagman.dagman_job.condor_sub import parse_quoted
+from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
