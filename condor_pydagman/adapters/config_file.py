@@ -21,7 +21,7 @@ from typing import Any
 import htcondor2
 
 from condor_pydagman.adapters.bindings import OWN_MACRO, expanded, in_bindings
-from condor_pydagman.adapters.files import is_own
+from condor_pydagman.adapters.files import closed_at_end, is_own
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.printable import escaped_lines
 from condor_pydagman.timers import READING_CPU_S
@@ -78,10 +78,8 @@ def refuse_foreign(name: str) -> None:
         fd = os.open(name, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
-    try:
+    with closed_at_end(fd):
         _refuse_foreign(name, fd)
-    finally:
-        os.close(fd)
 
 
 def _refuse_foreign(name: str, fd: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from condor_pydagman.adapters.files import refuse_foreign
+from condor_pydagman.adapters.files import closed_at_end, refuse_foreign
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # waits for no FIFO
 MAX_DEPTH = 300  # of directories that are deleted with one; each takes a descriptor
@@ -22,12 +22,9 @@ def delete_directory(path: str) -> str:
         gone.
     """
     try:
-        fd = os.open(path, _DIRECTORY)
-        try:
+        with closed_at_end(os.open(path, _DIRECTORY)) as fd:
             refuse_foreign(fd, path)
             _delete_contents(fd, 0)
-        finally:
-            os.close(fd)
         os.rmdir(path)
     except FileNotFoundError:
         return ""
@@ -58,9 +55,6 @@ def _delete_contents(directory: int, depth: int) -> None:
 
 
 def _delete_below(directory: int, name: str, depth: int) -> None:
-    fd = os.open(name, _DIRECTORY, dir_fd=directory)
-    try:
+    with closed_at_end(os.open(name, _DIRECTORY, dir_fd=directory)) as fd:
         _delete_contents(fd, depth + 1)
-    finally:
-        os.close(fd)
     os.rmdir(name, dir_fd=directory)

@@ -113,16 +113,13 @@ def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
 def _link_target(path: str, *, strict: bool) -> str:
     """Target of a symbolic link.  If not `strict`, any owner will do in a directory that others may
     not write to."""
-    fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
+    with closed_at_end(os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)) as fd:
         found, is_open = os.fstat(fd), _is_writable_by_all(path)
         if _is_foreign(fd) and (strict or is_open):
             raise _refusal(f"is a symbolic link that belongs to user {found.st_uid}", is_open)
         if found.st_nlink > 1 and is_open:  # the user's own, from elsewhere
             raise _refusal(f"is a symbolic link that {_HARD_LINK}")
         return os.path.join(os.path.dirname(path), os.readlink("", dir_fd=fd))
-    finally:
-        os.close(fd)
 
 
 def refuse_planted(fd: int, path: str) -> None:
@@ -182,11 +179,9 @@ def _is_foreign(fd: int) -> bool:
 def _is_mounted(fd: int, path: str) -> bool:
     """Whether an open file has a mount of its own.  Device numbers do not show that: on an overlay
     file system those of a file and its directory differ."""
-    directory = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    how = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+    with closed_at_end(os.open(os.path.dirname(path) or ".", how)) as directory:
         return _mount(fd) != _mount(directory)
-    finally:
-        os.close(directory)
 
 
 def _mount(fd: int) -> bytes:
@@ -204,11 +199,8 @@ def refuse_planted_directory(path: str) -> None:
     Raises:
         OSError: with a reason that tells what to do.
     """
-    fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
+    with closed_at_end(os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)) as fd:
         refuse_foreign(fd, path)
-    finally:
-        os.close(fd)
 
 
 def refuse_foreign(fd: int, path: str) -> None:
@@ -224,6 +216,15 @@ def refuse_foreign(fd: int, path: str) -> None:
 def _is_writable_by_all(path: str, sticky: int = 0) -> bool:
     directory = os.stat(os.path.dirname(path) or ".")
     return directory.st_mode & (stat.S_IWOTH | sticky) == stat.S_IWOTH | sticky
+
+
+@contextlib.contextmanager
+def closed_at_end(fd: int) -> Iterator[int]:
+    """A descriptor that is closed at the end of a `with` block."""
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 @contextlib.contextmanager
@@ -462,12 +463,10 @@ def _is_leftover(temporary: str) -> bool:
         fd = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
-    try:
+    with closed_at_end(fd):
         info = os.fstat(fd)
         plain = stat.S_ISREG(info.st_mode) and info.st_uid == os.geteuid()
         return plain and _is_ours_alone(fd, temporary)
-    finally:
-        os.close(fd)
 
 
 def _is_ours_alone(fd: int, path: str, *, new: bool = False) -> bool:
@@ -514,14 +513,11 @@ def append_lines(path: str, lines: Iterable[str]) -> None:
     """
     data = "".join(lines).encode("utf-8", "surrogateescape")
     try:
-        fd = open_to_append(path, _ADD)
-        try:
+        with closed_at_end(open_to_append(path, _ADD)) as fd:
             size = os.fstat(fd).st_size
             if os.write(fd, data) < len(data):
                 os.ftruncate(fd, size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        finally:
-            os.close(fd)
     except OSError as error:
         raise FileError(f"can't write {path}: {error.strerror or error}") from None
 
@@ -553,11 +549,9 @@ def rename_rescue_file(rescue: str) -> None:
 
 
 def _sync_directory(path: str) -> None:
-    fd = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    how = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    with closed_at_end(os.open(os.path.dirname(path) or ".", how)) as fd:
         os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _link_into_place(temporary: str, path: str) -> None:
@@ -635,9 +629,9 @@ class LockFile:
                 try:
                     fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
-                    holder = os.read(self._fd, 32).partition(b"\n")[0]
+                    holder = _cluster(self._fd)
                     self._close()
-                    return int(holder) if holder.strip().isdigit() else 0
+                    return holder
                 if self._is_in_place():
                     break
                 self._close()  # the holder has just removed it
@@ -666,8 +660,7 @@ class LockFile:
 
     def holder_cluster(self) -> int:
         """The cluster in the file, 0 if none; the lock must have been acquired."""
-        number = os.pread(self._fd, 32, 0).partition(b"\n")[0].strip()
-        return int(number) if number.isdigit() else 0
+        return _cluster(self._fd)
 
     def restore(self) -> bool:
         """Make the file again if somebody has deleted it; returns whether it was made.
@@ -772,15 +765,10 @@ def named_cluster(path: str) -> int:
     That job may have ended.  A process that may hold the lock itself must not call this.
     """
     try:
-        fd = open_own(path, os.O_RDONLY)
+        with closed_at_end(open_own(path, os.O_RDONLY)) as fd:
+            return _cluster(fd)
     except OSError:
         return 0
-    try:
-        return _cluster(fd)
-    except OSError:
-        return 0
-    finally:
-        os.close(fd)
 
 
 def _cluster(fd: int) -> int:

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import BinaryIO
 
-from condor_pydagman.adapters.files import open_ordinary, refuse_secret
+from condor_pydagman.adapters.files import closed_at_end, open_ordinary, refuse_secret
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.submit_file import items_of, one_line, queue_arguments
@@ -217,12 +217,10 @@ class Followed:
             opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        try:
+        with closed_at_end(opened):
             self._own(os.fstat(opened))
             with os.scandir(opened) as entries:
                 names = [entry.name for entry in islice(entries, self._names_left + 1)]
-        finally:
-            os.close(opened)
         self._names_left -= len(names)
         if self._names_left < 0:
             raise OSError(0, "there are too many names")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import classad2
 import htcondor2
@@ -95,32 +95,30 @@ class KnobSources:
         )
 
     def _in_own_file(self, knob: str) -> KnobSource | None:
-        for file in self.with_included(self._config_file) if self._config_file else ():
-            line = self._line_in(file, knob)
-            if line:
-                return KnobSource(CONFIG_FILE, f"{file}, line {line}")
-        return (
-            KnobSource(CONFIG_FILE, self._config_file) if knob.upper() in self._overridden else None
-        )
+        own = self.with_included(self._config_file) if self._config_file else ()
+        found = self._first_in(CONFIG_FILE, own, knob)
+        if found is None and knob.upper() in self._overridden:
+            return KnobSource(CONFIG_FILE, self._config_file)
+        return found
 
     def _in_files(self, name: str) -> KnobSource | None:
         if "." in name and self._config_file:
-            line = self._line_in(self._config_file, name)
-            if line:
-                return KnobSource(CONFIG_FILE, f"{self._config_file}, line {line}")
+            found = self._first_in(CONFIG_FILE, [self._config_file], name)
+            if found is not None:
+                return found
         if self._read is None:
             self._read = [each for file in self._files() for each in self.with_included(file)]
-        for file in reversed(self._read):
-            line = self._line_in(file, name)
-            if line:
-                return KnobSource(CONFIGURATION, f"{file}, line {line}")
-        return None
+        return self._first_in(CONFIGURATION, reversed(self._read), name)
 
-    def _line_in(self, path: str, name: str) -> int:
-        """Number of the last line that sets the knob of this name; 0 if there is none."""
-        if path not in self._lines:
-            self._lines[path] = _assignments(path)
-        return self._lines[path].get(name.upper(), 0)
+    def _first_in(self, layer: str, files: Iterable[str], name: str) -> KnobSource | None:
+        """The last line that sets the knob of this name, in the first of the files that has one."""
+        for file in files:
+            if file not in self._lines:
+                self._lines[file] = _assignments(file)
+            line = self._lines[file].get(name.upper())
+            if line:
+                return KnobSource(layer, f"{file}, line {line}")
+        return None
 
     def with_included(self, path: str, depth: int = 0) -> Iterator[str]:
         """A file, before it is looked into, and those that it includes by their full names, as far

@@ -13,7 +13,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import classad2
@@ -509,16 +508,9 @@ def _over_limit(reason: str, knob: str, description: Any, dagman: int) -> PoolEr
     return QueueFull(reason)
 
 
-def _node_directory(directory: str) -> AbstractContextManager[None]:
-    """Change into a node's directory (`DIR`); the submit language has no command for that."""
-    return _entered_directory(directory) if directory else _CURRENT_DIRECTORY
-
-
-_CURRENT_DIRECTORY: AbstractContextManager[None] = contextlib.nullcontext()
-
-
 @contextlib.contextmanager
-def _entered_directory(directory: str) -> Iterator[None]:
+def _node_directory(directory: str) -> Iterator[None]:
+    """Change into a node's directory (`DIR`); the submit language has no command for that."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(working_directory(directory))

@@ -47,6 +47,7 @@ from condor_pydagman.adapters.schedd_requests import (
     result_of,
 )
 from condor_pydagman.adapters.submit_checks import FirstList, remarks_of
+from condor_pydagman.engine.actions import HoldJobs, SetJobPriorities
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
@@ -394,10 +395,10 @@ _HANDLERS: dict[type, Callable[[ScheddAdapter, Any], Any]] = {
         proc=wanted.proc,
         force=wanted.force,
     ),
-    ask.Hold: lambda adapter, wanted: adapter.hold(
+    HoldJobs: lambda adapter, wanted: adapter.hold(
         wanted.cluster, wanted.proc, wanted.reason, release=wanted.release
     ),
-    ask.Prioritize: lambda adapter, wanted: adapter.prioritize(wanted.priority, wanted.jobs),
+    SetJobPriorities: lambda adapter, wanted: adapter.prioritize(wanted.priority, wanted.jobs),
     ask.ListQueue: lambda adapter, _: ask.Listing(adapter.jobs()),
     ask.ReadAttribute: lambda adapter, wanted: adapter.attribute(wanted.cluster, wanted.name),
     ask.ReadLimits: lambda adapter, _: adapter.current_limits(),

@@ -12,7 +12,13 @@ from types import MappingProxyType
 from typing import Any, Union, get_args
 
 from condor_pydagman.adapters.descriptions import Unreadable
-from condor_pydagman.engine.actions import SubmitJob, SubmitNode, SubmitTogether
+from condor_pydagman.engine.actions import (
+    HoldJobs,
+    SetJobPriorities,
+    SubmitJob,
+    SubmitNode,
+    SubmitTogether,
+)
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
@@ -107,23 +113,6 @@ class Remove(NamedTuple):
     force: bool = False
 
 
-class Hold(NamedTuple):
-    """Put the jobs of a node on hold, or release them, as in HoldJobs of the engine's actions; a
-    cluster of 0: DAGMan's own job.  Result: None."""
-
-    cluster: int
-    proc: int
-    reason: str
-    release: bool = False
-
-
-class Prioritize(NamedTuple):
-    """Give jobs another JobPrio, as in SetJobPriorities of the engine's actions.  Result: None."""
-
-    priority: int
-    jobs: Sequence[tuple[int, int]]
-
-
 class ListQueue(NamedTuple):
     """List every proc of this DAG in the queue.  Result: Listing.
 
@@ -166,12 +155,13 @@ class EditOwnAd(NamedTuple):
     durable: bool = False
 
 
+# Two are the engine's actions as they are.  Result: None.
 Request = Union[
     Submit,
     ListRemovable,
     Remove,
-    Hold,
-    Prioritize,
+    HoldJobs,
+    SetJobPriorities,
     ListQueue,
     ReadAttribute,
     ReadLimits,

@@ -445,7 +445,7 @@ def failure(path: str, error: OSError) -> str:
 def distrusted(found: SharedDirectory) -> str:
     """Whose a directory is that can't be trusted, and what to do; '' if it can be."""
     owner = os.fstat(found.fd).st_uid
-    if owner in (0, os.geteuid(), _user_number("condor")):
+    if owner in (0, os.geteuid()) or owner == _user_number("condor"):
         return ""
     return (
         f"belongs to the user {user_name(owner)}, who could remove files of others in it; the"

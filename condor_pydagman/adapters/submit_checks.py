@@ -91,12 +91,9 @@ def values(description: Any, key: str) -> Iterator[str]:
     for proc in range(min(len(items) * each, most)):
         numbers = numbers_of(proc, each).items()
         copy.update({name: number for name, number in numbers if name not in own})
-        copy.update(_row(items[proc // each]))
+        item = items[proc // each]
+        copy.update(item if isinstance(item, dict) else {"Item": item})
         yield expanded(copy, key)
-
-
-def _row(item: Any) -> dict[str, str]:
-    return dict(item) if isinstance(item, dict) else {"Item": item}
 
 
 # With these the executable is only a label, for a cloud or a virtual machine.

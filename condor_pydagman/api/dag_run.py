@@ -18,13 +18,14 @@ from condor_pydagman.api.run_events import RunEvents
 from condor_pydagman.api.run_glance import Glance
 from condor_pydagman.api.run_identity import OVER, RunIdentity
 from condor_pydagman.api.run_report import RunReport
-from condor_pydagman.api.run_tables import Row, attempt_rows, columns, frame, statistics_rows
+from condor_pydagman.api.run_tables import Row, attempt_rows, frame, statistics_rows
 from condor_pydagman.cli.report_command import Told, check_has_run, page, told_of
 from condor_pydagman.errors import FileError, PoolError, PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dagman_job_commands import act_on
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.printable import printable, printable_lines
+from condor_pydagman.report.attempt_table import fields
 
 INTERVAL_S = 2.0  # between looks of a view
 MAX_INTERVAL_S = 86400.0
@@ -220,7 +221,7 @@ class DagRun:
         Raises:
             UsageError: pandas is not installed.
         """
-        return frame(self.attempts(all_runs=all_runs), columns(all_runs=all_runs))
+        return frame(self.attempts(all_runs=all_runs), fields(all_runs=all_runs))
 
     def report(self, *, all_runs: bool = False, rows: int = 25, picture: bool = True) -> RunReport:
         """The page that `condor_pydagman report` writes, to be saved or shown in a notebook.

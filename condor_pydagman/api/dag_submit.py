@@ -169,7 +169,8 @@ def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
         try:
             with preflight.check_meanwhile(prepared, messages.append):
                 if not options.no_submit:
-                    prepared_submits.append(_prepared_submit(prepared))
+                    how = prepared.options.paths(), options.remote, prepare_job.bindings()
+                    prepared_submits.append(submit_to_schedd.prepare_submit(prepared.text, *how))
         except FileError as error:
             raise _all_errors(options, str(error)) from None
 
@@ -185,12 +186,6 @@ def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
     job = submit_to_schedd.submit(prepared_submits[0], options.paths(), bindings)
     messages += [*job.warnings, *submit_to_schedd.unused_lines(prepared.added)]
     return SubmittedDag(job.cluster, submit_file, tuple(messages))
-
-
-def _prepared_submit(prepared: Prepared) -> PreparedSubmit:
-    options = prepared.options
-    bindings = prepare_job.bindings()
-    return submit_to_schedd.prepare_submit(prepared.text, options.paths(), options.remote, bindings)
 
 
 def _all_errors(options: SubmitOptions, text: str) -> DagError | FileError:

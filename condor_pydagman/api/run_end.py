@@ -14,6 +14,7 @@ from collections.abc import Callable
 from condor_pydagman.api.dag_state import DagStatus
 from condor_pydagman.api.run_identity import RunIdentity, Standing
 from condor_pydagman.errors import FileError, PoolError, PydagmanError
+from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_state import DagState
 
 LOOK_S = 0.5  # between looks
@@ -49,7 +50,7 @@ class RunEnd:
     ) -> None:
         self._run, self._until, self._timeout = run, until, timeout
         self._begun = time.monotonic()
-        self._marks: list[tuple[int, int]] = []
+        self._marks: list[tuple[float, int]] = []
         self._pause = self._due = 0.0
         self._looked = float("-inf")
 
@@ -105,7 +106,7 @@ class RunEnd:
 
     def _is_due(self) -> bool:
         """Whether it is time to find out how the run stands."""
-        marks = [_mark(path) for path in self._run.files()]
+        marks = [(changed_at(path), size_of(path)) for path in self._run.files()]
         is_new, self._marks = marks != self._marks, marks
         if self._run.lives():
             self._pause = self._due = 0.0
@@ -129,12 +130,3 @@ class RunEnd:
         if standing.goes_on is False or (standing.goes_on is None and not self._is_patient):
             return status
         return status if self._until is not None and self._until(status) else None
-
-
-def _mark(path: str) -> tuple[int, int]:
-    """Changes when a file does; (0, 0) if there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size

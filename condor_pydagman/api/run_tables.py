@@ -9,7 +9,7 @@ from typing import Any
 from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.cli.report_command import Told
 from condor_pydagman.errors import UsageError
-from condor_pydagman.report.attempt_table import FIELDS, RUN, rows
+from condor_pydagman.report.attempt_table import rows
 from condor_pydagman.report.groups import Group, ResourceUse, group_names, groups, resources
 from condor_pydagman.report.spans import spans
 
@@ -49,11 +49,6 @@ def _statistics(group: Group, memory: ResourceUse | None) -> Row:
     row["memory_mb_mean"] = memory.mean if memory is not None else None
     row["memory_mb_max"] = memory.most if memory is not None else None
     return row
-
-
-def columns(*, all_runs: bool) -> Sequence[str]:
-    """The fields of a row of an attempt."""
-    return (*FIELDS, RUN) if all_runs else FIELDS
 
 
 def frame(found: Sequence[Row], columns: Sequence[str]) -> Any:

@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(sys.argv[1:] if argv is None else argv, signals, started)
     except Exception:  # whatever it is, the schedd must not take the DAG's jobs away for it
-        _print_error(_bug_report())
+        _print(_bug_report(), error=True)
         return EXIT_BUG
 
 
@@ -72,7 +72,7 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     try:
         ours = cli.split(argv)
     except UsageError as error:
-        _print_error(str(error))
+        _print(str(error), error=True)
         return EXIT_ERROR
     options, wrong = cli.DagmanOptions(), None
     try:
@@ -82,7 +82,9 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     _watch_bindings(options)
     try:
         if ours.version or options.show == "version":
-            _print_version()
+            import htcondor2
+
+            _print(f"{htcondor2.version()}\n{htcondor2.platform()}")
             return 0
         out = _open_log(options)
     except ImportError as error:
@@ -102,7 +104,7 @@ def _watch_bindings(options: DagmanOptions) -> None:
         code = _exit_code_before_start(options)
         later = "; starting again later" if code == EXIT_RESTART else ""
         text = f"{_BINDINGS_EXIT} (exit code {status}){later}"
-        _print_error(text)
+        _print(text, error=True)
         with contextlib.suppress(Exception):
             _say_in_log(text, code)
         os._exit(code)
@@ -117,7 +119,7 @@ def _without_bindings(error: ImportError, options: DagmanOptions) -> int:
     if not is_about_bindings(error):
         raise error
     text, code = f"ERROR: {bindings_missing(error)}", _exit_code_before_start(options)
-    _print_error(f"{text}; starting again later" if code == EXIT_RESTART else text)
+    _print(f"{text}; starting again later" if code == EXIT_RESTART else text, error=True)
     return code
 
 
@@ -131,20 +133,15 @@ def _say_in_log(text: str, code: int) -> None:
     out.flush()
 
 
-def _print_version() -> None:
-    import htcondor2
-
-    _print(f"{htcondor2.version()}\n{htcondor2.platform()}")
-
-
 def _open_log(options: DagmanOptions) -> OutLog | int:
     """Open `.dagman.out`; returns the exit code if that fails, after an error message on standard
     error (`.lib.err`)."""
     file = os.environ.get("CONDOR_CONFIG", "")
     if os.path.isabs(file) and not os.path.exists(file):
-        _print_error(
+        _print(
             "File specified in CONDOR_CONFIG environment variable:\n"
-            f'"{file}" does not exist.\nCorrect the variable, or put the file there.'
+            f'"{file}" does not exist.\nCorrect the variable, or put the file there.',
+            error=True,
         )
         return _exit_code_before_start(options)
     from condor_pydagman.adapters.outlog import log_path
@@ -155,7 +152,7 @@ def _open_log(options: DagmanOptions) -> OutLog | int:
     except OSError as error:
         what = f"ERROR ({error.errno}): unable to get working directory: {error.strerror}"
         text, code = _of_environment(what, error, options)
-        _print_error(text)
+        _print(text, error=True)
         with contextlib.suppress(OSError):  # its path may be relative to that directory
             _say_in_log(text, code)
         return code
@@ -164,7 +161,7 @@ def _open_log(options: DagmanOptions) -> OutLog | int:
     except OSError as error:
         what = f"ERROR \"Cannot open log file '{log_path()}'\": {error.strerror}"
         text, code = _of_environment(what, error, options)
-        _print_error(text)
+        _print(text, error=True)
         return code
 
 
@@ -193,7 +190,7 @@ def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
         code = _report_usage_error(str(error), out)
     except ConfigError as error:
         out.say(str(error), 0)
-        _print_error(str(error))
+        _print(str(error), error=True)
         code = _exit_code_before_start(invocation.options)
     except CannotStart as error:
         out.say(str(error), 0)
@@ -201,7 +198,7 @@ def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
     except Exception as error:  # any error must reach the log
         text, code = _unexpected_error(error, invocation.options)
         out.say(text, 0)
-        _print_error(text)
+        _print(text, error=True)
     out.say(banner.exit_line(os.getpid(), code), 0)
     out.flush()
     return code
@@ -263,7 +260,7 @@ def _report_usage_error(message: str, out: OutLog) -> int:
 
     if message:
         out.say(message, 0)
-        _print_error(message)
+        _print(message, error=True)
     out.say(_SEE_USAGE, 0)
     _print(dagman_usage())
     return EXIT_ERROR
@@ -288,14 +285,9 @@ def _exit_code_before_start(options: DagmanOptions) -> int:
     return EXIT_RESTART if begun else EXIT_ERROR
 
 
-def _print(text: str) -> None:
+def _print(text: str, *, error: bool = False) -> None:
     with contextlib.suppress(OSError, ValueError):  # a full disk, or no standard output
-        print(escaped_lines(text), flush=True)
-
-
-def _print_error(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        print(escaped_lines(text), file=sys.stderr, flush=True)
+        print(escaped_lines(text), file=sys.stderr if error else sys.stdout, flush=True)
 
 
 def run_and_leave() -> NoReturn:

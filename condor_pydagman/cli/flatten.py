@@ -14,7 +14,7 @@ from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.unparse import dag_lines
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.model import JOIN, Dag
+from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.parser import lines_of, manager_commands
@@ -74,7 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
 
             reopen_last_run(dag, arguments.dag_files)
         lines: Iterable[str] = chain(_submit_lines(arguments), dag_lines(dag))
-        head += _knobs_needed(dag)
+        if any("+" in name for name in dag.names):
+            head += _WITH_SPLICES
+        if any(flags & JOIN for flags in dag.flags):
+            head += _WITH_JOINS
         if arguments.without_bundles:
             head += _WITHOUT_BUNDLES
             lines = (line for line in lines if not line.startswith("BUNDLE "))
@@ -89,11 +92,6 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         sys.stdout.writelines(text)
     return 0
-
-
-def _knobs_needed(dag: Dag) -> str:
-    names = _WITH_SPLICES if any("+" in name for name in dag.names) else ""
-    return names + (_WITH_JOINS if any(flags & JOIN for flags in dag.flags) else "")
 
 
 def _submit_lines(arguments: argparse.Namespace) -> Iterator[str]:

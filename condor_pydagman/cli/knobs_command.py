@@ -115,16 +115,13 @@ def in_force(chosen: Sequence[Knob], config_file: str = "") -> list[Row]:
     from condor_pydagman.adapters import knobs as adapter
 
     adapter.set_subsystem("DAGMAN")
-    free = read_one(_named("DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING"), adapter.evaluated)[0]
+    name = "DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING"
+    free = read_one(next(knob for knob in knobs() if knob.name == name), adapter.evaluated)[0]
     before = {knob.name: _row(knob) for knob in chosen}
     if not config_file:
         return list(before.values())
     adapter.apply_config_file(config_file, own=True)
     return [_capped(_row(knob), before[knob.name], bool(free)) for knob in chosen]
-
-
-def _named(name: str) -> Knob:
-    return next(knob for knob in knobs() if knob.name == name)
 
 
 def _row(knob: Knob) -> Row:

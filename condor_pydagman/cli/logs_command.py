@@ -11,7 +11,7 @@ from functools import partial
 from condor_pydagman.cli.copied_file import CopiedFiles
 from condor_pydagman.cli.events import no_logs, plan_of
 from condor_pydagman.cli.say import say
-from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.which_node import no_such_node
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import Dag
@@ -45,7 +45,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--err", action="store_true", help="print standard error")
     parser.add_argument(
         "--attempt",
-        type=_number,
+        type=integer(1),
         metavar="N",
         help="of the N-th attempt (1 is the first; default: the last)",
     )
@@ -147,9 +147,3 @@ def _refuse_without_job(monitor: DagMonitor, name: str) -> None:
 def _say(text: str) -> None:
     sys.stdout.flush()
     say(f"condor_pydagman: {text}", error=True)
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
-    return int(text)

@@ -159,7 +159,10 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         cells.append((job, printable(state), done, failed, age, printable(row.dag)))
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
     room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
-    fitting = [(*line[:-1], _end(line[-1], room)) for line in cells]
+    fitting = [
+        (*line, f"...{path[3 - room :]}" if MIN_PATH <= room < len(path) else path)
+        for *line, path in cells
+    ]
     return list(columns(fitting, left=range(len(_COLUMNS))))
 
 
@@ -167,7 +170,3 @@ def _though(row: Row) -> str:
     """What a state hides: the FINAL node, or ABORT-DAG-ON, may make any DAG succeed."""
     succeeded = row.state == DagState.SUCCEEDED.value
     return ", although nodes failed" if succeeded and row.failed else ""
-
-
-def _end(path: str, room: int) -> str:
-    return f"...{path[3 - room :]}" if MIN_PATH <= room < len(path) else path

@@ -189,20 +189,15 @@ class _Version(argparse._VersionAction):
         self.nargs, self.metavar = "?", VERBOSE
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, value: Any, *rest: Any) -> None:
-        say(*(_all_versions() if value == VERBOSE else _own_version()).split("\n"))
+        if value == VERBOSE:
+            from condor_pydagman.cli import version_report
+
+            say(*version_report.text().split("\n"))
+        else:
+            from condor_pydagman.engine import FORM
+
+            say(f"{__version__} ({FORM})")
         parser.exit()
-
-
-def _own_version() -> str:
-    from condor_pydagman.engine import FORM
-
-    return f"{__version__} ({FORM})"
-
-
-def _all_versions() -> str:
-    from condor_pydagman.cli import version_report
-
-    return version_report.text()
 
 
 def _parser(word: str = "") -> Parser:

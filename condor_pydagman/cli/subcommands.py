@@ -33,12 +33,14 @@ def add_subcommand(
     return parser
 
 
-def integer(low: int, high: int) -> Callable[[str], int]:
+def integer(low: int, high: int | None = None) -> Callable[[str], int]:
     """The type of an option whose value is an integer between these."""
+    wanted = f"a number from {low}" + (f" to {high}" if high is not None else "")
 
     def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit()) or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low} to {high}")
-        return int(text)
+        number = int(text) if text.isascii() and text.isdigit() else -1
+        if number < low or (high is not None and number > high):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
+        return number
 
     return read

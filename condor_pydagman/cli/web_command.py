@@ -18,9 +18,7 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, started_in
-from condor_pydagman.monitor.found_state import DagState
 
-_LIVE = (DagState.RUNNING, DagState.HALTED)
 _DESCRIPTION = """\
 Serve a web page on which you watch and steer your DAGs. The server listens only on 127.0.0.1 and
 ::1, and answers only requests that use the address that it prints, which contains a secret and
@@ -77,7 +75,7 @@ def _running_here() -> list[FoundDag]:
     for name in started_in("."):
         with contextlib.suppress(PydagmanError):
             found.append(find_dag(name, ask=False))
-    return [dag for dag in found if dag.state in _LIVE]
+    return [dag for dag in found if dag.is_live]
 
 
 async def _serve(named: list[FoundDag], port: int, *, browser: bool) -> None:

@@ -15,8 +15,6 @@ from condor_pydagman.monitor.found_dag import (
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.schedd_queries import my_dagman_ads
 
-_LIVE = (DagState.RUNNING, DagState.HALTED)
-
 
 def add_dag_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument `dag`."""
@@ -72,7 +70,7 @@ def my_dags() -> list[FoundDag]:
     found = [found_by_ad(ad) for ad in ads]
     if not found:
         here = [find_dag(name, ask=False) for name in started_in(".")]
-        found = [dag for dag in here if dag.state in _LIVE]
+        found = [dag for dag in here if dag.is_live]
     if not found:
         raise UsageError(
             f"you have no DAG in the queue{problem}, and none is running in this directory;"

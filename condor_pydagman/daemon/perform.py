@@ -13,11 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.schedd_requests import (
-    Hold,
     Listing,
     ListQueue,
     ListRemovable,
-    Prioritize,
     ReadAttribute,
     Remove,
 )
@@ -239,7 +237,7 @@ class Performer:
         return [job[:2] for job in jobs if job[:2] in told or engine.has_ended(job)]
 
     def _hold(self, action: do.HoldJobs) -> None:
-        self.run.schedd.ask(Hold(*action), lambda error: self._held(action, error))
+        self.run.schedd.ask(action, lambda error: self._held(action, error))
 
     def _held(self, action: do.HoldJobs, error: PoolError | None) -> None:
         if error is not None:
@@ -248,7 +246,7 @@ class Performer:
             self._say(f"Warning: could not {what} cluster {cluster}: {error.reason}")
 
     def _prioritize(self, action: do.SetJobPriorities) -> None:
-        self.run.schedd.ask(Prioritize(*action), lambda error: self._prioritized(action, error))
+        self.run.schedd.ask(action, lambda error: self._prioritized(action, error))
 
     def _prioritized(self, action: do.SetJobPriorities, error: PoolError | None) -> None:
         if error is not None:
@@ -452,7 +450,7 @@ class Performer:
     def _write_metrics(self, code: int, now: float) -> None:
         run = self.run
         facts = metrics.RunFacts(
-            program_version=_number(run.process.version),
+            program_version=banner.number(run.process.version),
             start=run.process.started,
             end=now,
             exit_code=code,
@@ -475,9 +473,3 @@ class Performer:
             self._say(f"Wrote metrics file {run.paths.metrics}.")
         except FileError as error:
             self._say(f"Warning: {error}", 0)
-
-
-def _number(version: str) -> str:
-    """`25.14.1` from `$CondorVersion: 25.14.1 ... $`."""
-    words = version.split()
-    return words[1] if len(words) > 1 else version

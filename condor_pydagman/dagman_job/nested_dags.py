@@ -280,7 +280,8 @@ def prepare(
         output.err(error_text(error))
         say(f"ERROR: condor_submit_dag -no_submit failed on DAG file {file}.")
         is_transient = isinstance(error, FileError) and error.transient
-        raise CannotPrepare(name, _in_one_line(str(error)), transient=is_transient) from None
+        lines = (line.strip().removeprefix("ERROR: ") for line in str(error).splitlines())
+        raise CannotPrepare(name, "; ".join(filter(None, lines)), transient=is_transient) from None
     except OSError as error:
         reason = f"can't work in the node's directory {directory or '.'}: {error.strerror}"
         raise CannotPrepare(name, reason) from None
@@ -298,11 +299,6 @@ def _refuse_itself(name: str, directory: str, file: str, options: DagmanOptions)
     wanted = os.path.realpath(os.path.join(directory, file))
     if wanted in [os.path.realpath(own) for own in options.dag_files]:
         raise CannotPrepare(name, f"{file} is this DAG itself; name another DAG file")
-
-
-def _in_one_line(text: str) -> str:
-    lines = (line.strip().removeprefix("ERROR: ") for line in text.splitlines())
-    return "; ".join(filter(None, lines))
 
 
 def _print(text: str, error: bool = False) -> None:

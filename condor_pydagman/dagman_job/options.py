@@ -280,23 +280,6 @@ def dagman_usage() -> str:
     return "\n".join(lines) + "\n"
 
 
-__all__ = [
-    "DagmanOptions",
-    "MisplacedOption",
-    "OldArguments",
-    "Options",
-    "SubmitOptions",
-    "UnknownOption",
-    "arguments",
-    "dagman_usage",
-    "deep_arguments",
-    "merge_maximums",
-    "parse_dagman",
-    "parse_submit",
-    "submit_option",
-    "submit_usage",
-]
-
 INT_MIN, INT_MAX = -2147483648, 2147483647
 
 

@@ -75,7 +75,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
             mode = " [recovery mode]" if run.recovering else ""
             of = run.dag.names[node]
             run.say(f"Event: {name} for HTCondor Node {of} {job} {{{event.stamp}}}{mode}")
-        if proc < 0 and not _is_without_proc(event):
+        if proc < 0 and (event.kind not in _WITHOUT_PROC or event.proc <= HELPER_PROC):
             what = ": Common Transfer Shadow" if proc <= HELPER_PROC else ""
             run.say(f"Warning: Skipping event due to non-job proc id {proc}{what}")
             return
@@ -145,11 +145,6 @@ def _handle_early_events(run: RunState, opening: LogEvent) -> None:
 
     for event in run.log.take_early(is_early, key):
         on_event(run, event)
-
-
-def _is_without_proc(event: LogEvent) -> bool:
-    """Whether an event is of a whole cluster, or of a node that may have none."""
-    return event.kind in _WITHOUT_PROC and event.proc > HELPER_PROC
 
 
 def _is_read_back(run: RunState, node: int, event: LogEvent) -> bool:

@@ -86,22 +86,15 @@ def unknown_findings(facts: Facts) -> list[Notice]:
 
 def _running_subdags(facts: Facts, inner: dict[str, Explanation]) -> list[Notice]:
     """Sub-DAGs that run and have a problem."""
-    found = {
-        node: explanation
-        for node, explanation in inner.items()
-        if explanation.is_wrong and not _has_failed(facts, node)
-    }
+    failed = {run.name for run in facts.run.nodes.values() if run.status is NodeStatus.ERROR}
+    wrong = {node: explanation for node, explanation in inner.items() if explanation.is_wrong}
+    found = {node: explanation for node, explanation in wrong.items() if node not in failed}
     if not found:
         return []
     names = tuple(found)
     s = "s" * (len(names) > 1)
     sentence = f"The DAG{s} of {nodes_named(names)} {'have' if s else 'has'} a problem."
     return [Notice("subdag.problem", Weight.PROBLEM, sentence, names, inner=tuple(found.values()))]
-
-
-def _has_failed(facts: Facts, node: str) -> bool:
-    run = facts.run.nodes.get(node)
-    return run is not None and run.status is NodeStatus.ERROR
 
 
 def _headline(facts: Facts, state: GraphState | None) -> str:

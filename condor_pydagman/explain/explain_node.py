@@ -249,24 +249,20 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
     failed = [chain for chain in chains if _is_lost(state, chain[-1])]
     first = sorted(chains, key=lambda chain: (chain not in failed, len(chain)))
     names = tuple(dict.fromkeys(state.dag.names[chain[-1]] for chain in first))
-    sentence = (
-        f"It is waiting for {_parents(state, node)}, and ultimately for {_standing(state, first)}."
-    )
+    parents = awaited_parents(state, node) or number_of(len(state.unmet(node)), "parent")
+    sentence = f"It is waiting for {parents}, and ultimately for {_standing(state, first)}."
     evidence = tuple(
         Evidence(state.dag.place(chain[0]) or facts.name, _chain(state, chain))
         for chain in first[:MAX_CHAINS]
     )
     weight = Weight.PROBLEM if failed else Weight.WAITING
-    yield Notice("node.waiting", weight, sentence, names, evidence, _next_step(facts, names))
+    command = shlex.join(["condor_pydagman", "explain", facts.name, names[0]])
+    advice = (f"For details of that node: {command}",)
+    yield Notice("node.waiting", weight, sentence, names, evidence, advice)
 
 
 def _is_lost(state: GraphState, node: int) -> bool:
     return state.status[node] is NodeStatus.ERROR or node in state.unreachable
-
-
-def _parents(state: GraphState, node: int) -> str:
-    """How many parents a node waits for."""
-    return awaited_parents(state, node) or number_of(len(state.unmet(node)), "parent")
 
 
 def _standing(state: GraphState, chains: list[list[int]]) -> str:
@@ -286,11 +282,6 @@ def _chain(state: GraphState, chain: list[int]) -> str:
         left = len(names) - MAX_LINKS
         names = [*names[: MAX_LINKS - 1], f"... {left} more ...", names[-1]]
     return f"{' waits for '.join(names)}, which {_state(state, chain[-1])}"
-
-
-def _next_step(facts: Facts, names: tuple[str, ...]) -> tuple[str, ...]:
-    command = shlex.join(["condor_pydagman", "explain", facts.name, names[0]])
-    return (f"For details of that node: {command}",)
 
 
 def _itself(

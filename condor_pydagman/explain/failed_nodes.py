@@ -11,7 +11,7 @@ from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.feature_findings import advice_of_features
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import job_of
-from condor_pydagman.explain.known_facts import Excerpt, Facts
+from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.name_lists import capitalized, names_of, nodes_named
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
@@ -97,7 +97,9 @@ def failure_of(node: NodeRun, run: Run, dag: Dag | None) -> Failure:
     if not attempt.procs:
         return _failure_before_jobs(node, attempt, run)
     if attempt.value == RETURN_JOB_ABORTED:
-        return _removal(node, message(attempt.reason))
+        reason = message(attempt.reason)
+        is_stopped = reason.startswith(_END_OF_DAG)
+        return Failure(node, "node.stopped" if is_stopped else "node.removed", reason=reason)
     if not attempt.value:
         return _failure_by_dagman(node)
     if _is_of_kind(node, dag, NodeKind.SUBDAG):
@@ -146,18 +148,13 @@ def failure_evidence(
     said = ("node.submit", "node.cancelled")  # the sentence has the reason
     if attempt is not None and failure.cause not in said:
         yield _event(failure, attempt, facts)
-    place = _place(failure.node, facts.dag)
-    if place and with_place:
-        yield Evidence(place, f"node {message(failure.node.name)}{_submit_file(failure, facts)}")
+    if with_place:
+        yield from _place(failure.node.name, facts.dag)
     excerpt = facts.excerpts.get(failure.node.name)
-    if excerpt is not None:
-        yield _excerpt(excerpt)
-
-
-def _removal(node: NodeRun, reason: str) -> Failure:
-    if reason.startswith(_END_OF_DAG):
-        return Failure(node, "node.stopped", reason=reason)
-    return Failure(node, "node.removed", reason=reason)
+    if excerpt is not None and excerpt.lines:
+        yield Evidence(excerpt.path, excerpt.what, lines=excerpt.lines)
+    elif excerpt is not None:
+        yield Evidence(excerpt.path, excerpt.problem or "is empty")
 
 
 def _failure_before_jobs(node: NodeRun, attempt: Attempt, run: Run) -> Failure:
@@ -318,24 +315,14 @@ def _memory(attempt: Attempt) -> str:
     return f", {row.used:g} MB of memory used, {row.requested:g} MB requested"
 
 
-def _excerpt(excerpt: Excerpt) -> Evidence:
-    if excerpt.lines:
-        return Evidence(excerpt.path, excerpt.what, lines=excerpt.lines)
-    return Evidence(excerpt.path, excerpt.problem or "is empty")
-
-
-def _place(node: NodeRun, dag: Dag | None) -> str:
-    number = dag.find(node.name) if dag is not None else None
-    return dag.place(number) if dag is not None and number is not None else ""
-
-
-def _submit_file(failure: Failure, facts: Facts) -> str:
-    dag = facts.dag
-    number = dag.find(failure.node.name) if dag is not None else None
-    if dag is None or number is None or number in dag.subdags:
-        return ""
+def _place(name: str, dag: Dag | None) -> Iterator[Evidence]:
+    """Where the DAG file defines a node, and its submit file."""
+    number = dag.find(name) if dag is not None else None
+    if dag is None or number is None or not dag.place(number):
+        return
     what = "request file" if dag.kinds[number] == NodeKind.DATA else "submit file"
-    return f", {what} {message(dag.submits[number])}"
+    file = "" if number in dag.subdags else f", {what} {message(dag.submits[number])}"
+    yield Evidence(dag.place(number), f"node {message(name)}{file}")
 
 
 def _is_of_kind(node: NodeRun, dag: Dag | None, kind: NodeKind) -> bool:

@@ -12,15 +12,16 @@ from typing import Any
 
 from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.explain.known_facts import Clause, Facts, Fit
+from condor_pydagman.explain.load import script_started
 from condor_pydagman.follow.carriers import nodes_of, with_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.known import HELD, IDLE, QueuedJob
 from condor_pydagman.follow.notices.name_lists import nodes_named
-from condor_pydagman.follow.run_model import Attempt, NodeRun
+from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.lint.foreign_texts import ask
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import NodeStatus, ScriptKind
 from condor_pydagman.words import duration
 
 MIN_EVICTIONS = 3  # of a job, for people to be told
@@ -225,7 +226,8 @@ def running_findings(facts: Facts) -> list[Notice]:
     """One for PRE scripts, POST scripts, jobs that are evicted, jobs; none if no DAGMan runs."""
     if not facts.is_live:
         return []
-    scripts = [notice for kind in ("PRE", "POST") for notice in _scripts(facts, kind)]
+    kinds = (ScriptKind.PRE, ScriptKind.POST)
+    scripts = [notice for kind in kinds for notice in _scripts(facts, kind)]
     return [*scripts, *_evicted(facts), *_jobs(facts)]
 
 
@@ -245,14 +247,10 @@ def _evicted(facts: Facts) -> Iterator[Notice]:
         yield Notice("job.evicted", Weight.PROBLEM, sentence, names, advice=(advice,))
 
 
-def _scripts(facts: Facts, kind: str) -> Iterator[Notice]:
-    status = NodeStatus.PRERUN if kind == "PRE" else NodeStatus.POSTRUN
-    found = []
-    for run in facts.run.nodes.values():
-        if run.status is status and run.attempts:
-            started = _started(run.attempts[-1], kind)
-            if started:
-                found.append((started, run.name))
+def _scripts(facts: Facts, kind: ScriptKind) -> Iterator[Notice]:
+    status = NodeStatus.PRERUN if kind is ScriptKind.PRE else NodeStatus.POSTRUN
+    runs = (run for run in facts.run.nodes.values() if run.status is status)
+    found = [(since, run.name) for run in runs if (since := script_started(run, kind))]
     if not found:
         return
     since, name = min(found)
@@ -261,17 +259,11 @@ def _scripts(facts: Facts, kind: str) -> Iterator[Notice]:
         longest = f" for {duration(facts.now - since)}"
     names = tuple(name for _, name in sorted(found))
     sentence = (
-        f"{number_of(len(found), f'{kind} script')} of {nodes_named(names)}"
+        f"{number_of(len(found), f'{kind.name} script')} of {nodes_named(names)}"
         f" {'has been' if len(found) == 1 else 'are'} running{longest}."
     )
-    evidence = (Evidence(facts.out, f"{kind} script of {message(name)} started", since),)
+    evidence = (Evidence(facts.out, f"{kind.name} script of {message(name)} started", since),)
     yield Notice("script.running", Weight.WAITING, sentence, names, evidence)
-
-
-def _started(attempt: Attempt, kind: str) -> float:
-    """When its script started, if it runs; 0.0 otherwise."""
-    script = attempt.pre if kind == "PRE" else attempt.post
-    return script.started if script is not None and script.value is None else 0.0
 
 
 def _jobs(facts: Facts) -> Iterator[Notice]:

@@ -49,7 +49,7 @@ def known_of(facts: Facts, state: GraphState | None) -> Known:
         _load(facts, state) if facts.is_live else None,
         facts.limit_places,
         *_retrying(facts, state),
-        state is not None and any(_are_to_start(state)),
+        state is not None and _are_to_start(state),
         state is not None and all(status in _ENDED for status in state.status),
         facts.of,
         facts.data_waits,
@@ -80,9 +80,9 @@ def _retrying(facts: Facts, state: GraphState | None) -> tuple[Nodes, float]:
     return _nodes([name for _, name in waiting]), facts.now + left
 
 
-def _are_to_start(state: GraphState) -> Iterator[bool]:
-    """Of each node that waits, whether it is another one than the FINAL node."""
-    return (state.dag.kinds[node] != NodeKind.FINAL for node in state.of_status(*_TO_START))
+def _are_to_start(state: GraphState) -> bool:
+    """Whether any node but the FINAL one waits."""
+    return any(state.dag.kinds[node] != NodeKind.FINAL for node in state.of_status(*_TO_START))
 
 
 def _held_jobs(facts: Facts) -> Sequence[QueuedJob]:
@@ -111,7 +111,7 @@ def _nodes(names: Sequence[str]) -> Nodes:
 
 def _scripts(facts: Facts, kind: ScriptKind, status: NodeStatus) -> Throttled:
     found = _in_state(facts, status)
-    waiting = [run.name for run in found if not _runs(run, kind)]
+    waiting = [run.name for run in found if not script_started(run, kind)]
     return Throttled(len(found) - len(waiting), _nodes(waiting))
 
 
@@ -145,10 +145,11 @@ def _is_new(run: NodeRun | None) -> bool:
     return run is None or not run.attempts or run.attempts[-1].over
 
 
-def _runs(run: NodeRun, kind: ScriptKind) -> bool:
+def script_started(run: NodeRun, kind: ScriptKind) -> float:
+    """When the script of the last attempt started, if it runs; 0.0 otherwise."""
     attempt = run.attempts[-1] if run.attempts else None
     script = attempt and (attempt.pre if kind is ScriptKind.PRE else attempt.post)
-    return bool(script and script.started and script.value is None)
+    return script.started if script and script.value is None else 0.0
 
 
 def _in_state(facts: Facts, status: NodeStatus) -> list[NodeRun]:

@@ -23,7 +23,7 @@ from condor_pydagman.features.common import rerun
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.history import History, Observer
 from condor_pydagman.follow.nodes_log import NodesLogEvent
-from condor_pydagman.follow.run_model import NodeRun, Run, Start
+from condor_pydagman.follow.run_model import OF_RUN, NodeRun, Run, Start
 from condor_pydagman.follow.unknown_dag import (
     add_nodes,
     begin_anew,
@@ -164,16 +164,11 @@ class Follower:
             OutKind.NO_SITE_YET: self._of_feature,
             OutKind.STEERED: self._of_feature,
             OutKind.HALT: self._halt,
-            OutKind.HALT_REASON: lambda line: self.run.halted_because(line.text),
             OutKind.RESUME: self._resume,
-            OutKind.RESUME_REASON: lambda line: self.run.resumed_because(line.text),
             OutKind.LIMIT: self._limit,
             OutKind.STATUS: self._status,
             OutKind.TOTAL: self._count_total,
             OutKind.COUNTS: self._counts,
-            OutKind.ABORT: self._abort,
-            OutKind.REMOVED: self._removed,
-            OutKind.ASKED: self._asked,
             OutKind.END: self._end,
         }
 
@@ -232,9 +227,10 @@ class Follower:
     def take_out_line(self, line: OutLine) -> list[DagEvent]:
         """Take in the next line of `.dagman.out`; returns what has happened."""
         self.run.last = max(self.run.last, line.time)
-        do = self._do.get(line.what)
-        if do is not None:
-            do(line)
+        if line.what in OF_RUN:
+            OF_RUN[line.what](self.run, line)
+        elif line.what in self._do:
+            self._do[line.what](line)
         return self._taken()
 
     def knows_start_of_post(self, node: str) -> bool:
@@ -541,17 +537,8 @@ class Follower:
             numbers = dict(zip(COUNTS, counts))
             self._tell("dag.status", line.time, status=self.run.dag_status, **numbers)
 
-    def _abort(self, line: OutLine) -> None:
-        self.run.abort(line.time, line.text)
-
     def _queue_full(self, line: OutLine) -> None:
         self.run.queue_full = line.text
-
-    def _removed(self, line: OutLine) -> None:
-        self.run.remove(line.time)
-
-    def _asked(self, line: OutLine) -> None:
-        self.run.ask(line.time, line.node, line.text)
 
     def _end(self, line: OutLine) -> None:
         self.run.ended, self.run.exit_code = line.time, line.number

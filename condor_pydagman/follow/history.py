@@ -252,14 +252,11 @@ class History:
         if data or node.why or node.cached or node.told_skipped:
             self._explain(node, data)
         if status is NodeStatus.SUBMITTED and not (node.attempts and node.attempts[-1].cluster):
-            self._is_carried(self.attempt(number), node, time)
+            attempt = self.attempt(number)  # it is in the queue without jobs of its own
+            attempt.submitted, attempt.carrier = time, self.run.carried.get(node.name)
         if not node.is_service:  # which DAGMan does not count either
             self._count(node, status, time)
         self._tell_status(node, status, time, data)
-
-    def _is_carried(self, attempt: Attempt, node: NodeRun, time: float) -> None:
-        """It is in the queue without jobs of its own."""
-        attempt.submitted, attempt.carrier = time, self.run.carried.get(node.name)
 
     def _explain(self, node: NodeRun, data: Mapping[str, Any]) -> None:
         """Why a node has come into its state."""
@@ -509,7 +506,9 @@ class History:
                 why = event_facts.eviction_reason(said(event))
                 self._of_job("job.evict", event, seen, reason=why)
         elif change is Change.HELD:
-            self._held(seen, attempt, event)
+            text = said(event)
+            why_held = (event_facts.reason(text), *event_facts.hold_codes(text))
+            self._hold(seen, attempt, event, why_held)
         elif change is Change.RELEASED:
             self._released(attempt, event)
             self._of_job("job.release", event, seen, reason=event_facts.reason(said(event)))
@@ -541,10 +540,6 @@ class History:
         attempt.started = attempt.started or event.time
         if self._say is not None:
             self._of_job("job.execute", event, node, host=host)
-
-    def _held(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
-        text = said(event)
-        self._hold(node, attempt, event, (event_facts.reason(text), *event_facts.hold_codes(text)))
 
     def _hold(
         self, node: NodeRun, attempt: Attempt, event: LogEvent, why: tuple[str, int, int]

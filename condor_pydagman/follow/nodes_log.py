@@ -129,20 +129,8 @@ def _submitted(text: str) -> _Rest:
     return event_facts.node_name(text), 0, SHARED_CLUSTER if _SHARED in text else ""
 
 
-def _ended(text: str) -> _Rest:
-    return "", event_facts.end_value(text), ""
-
-
 def _post_ended(text: str) -> _Rest:
     return event_facts.node_name(text), event_facts.end_value(text), ""
-
-
-def _skipped(text: str) -> _Rest:
-    return event_facts.node_name(text), 0, ""
-
-
-def _aborted(text: str) -> _Rest:
-    return "", 0, event_facts.reason(text)
 
 
 def _held(text: str) -> _Rest:
@@ -150,17 +138,13 @@ def _held(text: str) -> _Rest:
     return "", event_facts.hold_codes(text)[0], "" if reason == _NO_REASON else reason
 
 
-def _cluster_removed(text: str) -> _Rest:
-    return "", 0 if _COMPLETE in text else RETURN_JOB_ABORTED, ""
-
-
 _REST: dict[int, Callable[[str], _Rest]] = {
     EventKind.SUBMIT: _submitted,
     EventKind.CLUSTER_SUBMIT: _submitted,
-    EventKind.JOB_TERMINATED: _ended,
+    EventKind.JOB_TERMINATED: lambda text: ("", event_facts.end_value(text), ""),
     EventKind.POST_SCRIPT_TERMINATED: _post_ended,
-    EventKind.PRESKIP: _skipped,
-    EventKind.JOB_ABORTED: _aborted,
+    EventKind.PRESKIP: lambda text: (event_facts.node_name(text), 0, ""),
+    EventKind.JOB_ABORTED: lambda text: ("", 0, event_facts.reason(text)),
     EventKind.JOB_HELD: _held,
-    EventKind.CLUSTER_REMOVE: _cluster_removed,
+    EventKind.CLUSTER_REMOVE: lambda text: ("", 0 if _COMPLETE in text else RETURN_JOB_ABORTED, ""),
 }

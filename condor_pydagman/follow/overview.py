@@ -10,7 +10,7 @@ from condor_pydagman import feature_table
 from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import STALLED_S, Tally, per_second, since_last_end
 from condor_pydagman.named_tuple import NamedTuple
@@ -256,12 +256,12 @@ def _longest(tally: Tally) -> list[Running]:
         for node in with_jobs(tally.run, tally.run.in_queue.values())
         if node.attempts[-1].running
     )
-    found = sorted(running, key=lambda node: node.attempts[-1].started)[:MAX_LISTED]
-    return [_running(node.name, node.attempts[-1]) for node in found]
-
-
-def _running(node: str, attempt: Attempt) -> Running:
-    return Running(node, attempt.job, attempt.hosts[-1] if attempt.hosts else "", attempt.started)
+    found = [(node.name, node.attempts[-1]) for node in running]
+    found.sort(key=lambda one: one[1].started)
+    return [
+        Running(name, last.job, last.hosts[-1] if last.hosts else "", last.started)
+        for name, last in found[:MAX_LISTED]
+    ]
 
 
 def _held(tally: Tally) -> list[HeldGroup]:

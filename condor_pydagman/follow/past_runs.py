@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from condor_pydagman.follow.run_model import (
+    OF_RUN,
     REMOVAL_S,
     Attempt,
     Hold,
@@ -59,14 +60,10 @@ class PastRuns:
             OutKind.SUBMIT_FAILURE: self._submit_failure,
             OutKind.TOTAL: self._count_total,
             OutKind.COUNTS: self._counts,
-            OutKind.ABORT: self._abort,
-            OutKind.REMOVED: self._removed,
-            OutKind.ASKED: self._asked,
             OutKind.HALT: lambda run, line: run.halt(line.time, paused=line.text == PAUSED),
-            OutKind.HALT_REASON: lambda run, line: run.halted_because(line.text),
             OutKind.RESUME: lambda run, line: run.resume(line.time),
-            OutKind.RESUME_REASON: lambda run, line: run.resumed_because(line.text),
             OutKind.STATUS: self._status,
+            **OF_RUN,
         }
 
     def take(self, lines: Iterable[OutLine | JobLine]) -> None:
@@ -133,15 +130,6 @@ class PastRuns:
     def _counts(self, run: Run, line: OutLine) -> None:
         run.counts = (self._total, *map(int, line.text.split()))
         run.counts_time = line.time
-
-    def _abort(self, run: Run, line: OutLine) -> None:
-        run.abort(line.time, line.text)
-
-    def _removed(self, run: Run, line: OutLine) -> None:
-        run.remove(line.time)
-
-    def _asked(self, run: Run, line: OutLine) -> None:
-        run.ask(line.time, line.node, line.text)
 
     def _status(self, run: Run, line: OutLine) -> None:
         """All that the stock DAGMan writes of a halt by file."""

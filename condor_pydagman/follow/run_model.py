@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import signal
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
 from condor_pydagman.feature_table import home
 from condor_pydagman.follow.node_placements import NodePlacements
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 
 MAX_FAILURES = 50  # that are kept
@@ -520,6 +521,16 @@ class Run:
         """What was said about the end of the last halt."""
         if self.halts and not self.halted:
             self.halts[-1] = self.halts[-1]._replace(resumed=reason)
+
+
+# What lines of `.dagman.out` tell of the DAG as a whole, whichever run it is.
+OF_RUN: Mapping[OutKind, Callable[[Run, OutLine], object]] = {
+    OutKind.ABORT: lambda run, line: run.abort(line.time, line.text),
+    OutKind.REMOVED: lambda run, line: run.remove(line.time),
+    OutKind.ASKED: lambda run, line: run.ask(line.time, line.node, line.text),
+    OutKind.HALT_REASON: lambda run, line: run.halted_because(line.text),
+    OutKind.RESUME_REASON: lambda run, line: run.resumed_because(line.text),
+}
 
 
 MAX_KEPT = 1000

@@ -54,7 +54,7 @@ def _cycle_among(dag: Dag, left: bytearray) -> list[int]:
                 left[path.pop()] = 0
                 ways.pop()
             elif left[vertex] == 2:
-                return _nodes_only(path[path.index(vertex) :])
+                return [on_cycle for on_cycle in path[path.index(vertex) :] if on_cycle >= 0]
             else:
                 left[vertex] = 2
                 path.append(vertex)
@@ -64,7 +64,3 @@ def _cycle_among(dag: Dag, left: bytearray) -> list[int]:
 
 def _marked(dag: Dag, vertex: int, left: bytearray) -> Iterator[int]:
     return (child for child in dag.successors(vertex) if left[child])
-
-
-def _nodes_only(vertices: list[int]) -> list[int]:
-    return [vertex for vertex in vertices if vertex >= 0]

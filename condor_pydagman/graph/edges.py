@@ -192,7 +192,8 @@ class Rows:
     def grow(self, more: MoreRows) -> None:
         """Add rows."""
         if more.marks is not None:
-            self._mark_all()
+            self.any_marked = True  # of values that are there, too
+            self._marks.extend(bytes(len(self._values) - len(self._marks)))
             self._marks.extend(more.marks)
         elif self._marks:
             self._marks.extend(bytes(len(more.values)))
@@ -227,11 +228,6 @@ class Rows:
 
     def _junctions(self) -> Iterator[int]:
         return map(invert, range(len(self._junction_firsts) - 1))
-
-    def _mark_all(self) -> None:
-        """Marks for all values that are there."""
-        self.any_marked = True
-        self._marks.extend(bytes(len(self._values) - len(self._marks)))
 
     def _add_marks(self, vertex: int, marks: Sequence[int]) -> None:
         before = self._more_marks.setdefault(vertex, bytearray())

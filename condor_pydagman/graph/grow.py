@@ -17,7 +17,7 @@ from operator import and_, not_
 from typing import Any
 
 from condor_pydagman.graph.edges import MoreEdges
-from condor_pydagman.graph.model import BY_NODE, DONE, Dag, FeatureData, Splice
+from condor_pydagman.graph.model import BY_NODE, DONE, Dag, FeatureData
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.graph.variable_table import MoreVariables
 from condor_pydagman.named_tuple import NamedTuple
@@ -112,7 +112,8 @@ def _append_nodes(dag: Dag, piece: Dag, count: int, variables: MoreVariables) ->
     dag.flags.extend(piece.flags[:count])
     dag.variables.grow(variables)
     dag.places.extend(piece.places, first, count)
-    dag.splices.extend(_moved(splice, first) for splice in piece.splices)
+    for one in piece.splices:
+        dag.splices.append(one._replace(begin=first + one.begin, end=first + one.end))
 
 
 def _growth(piece: Dag, new: range, edges: MoreEdges) -> Growth:
@@ -126,7 +127,3 @@ def _growth(piece: Dag, new: range, edges: MoreEdges) -> Growth:
     behind = edges.after.longer
     before = [(node, len(row)) for node, row, _ in edges.before.longer]
     return Growth(new, waiting, junctions_waiting, behind, before, decided, roots, done)
-
-
-def _moved(splice: Splice, first: int) -> Splice:
-    return splice._replace(begin=first + splice.begin, end=first + splice.end)

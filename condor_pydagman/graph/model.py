@@ -17,7 +17,8 @@ from condor_pydagman.feature_table import FEATURES, home
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import Steps, at_once
-from condor_pydagman.graph.variable_table import Variable, VariableTable
+from condor_pydagman.graph.variable_table import Variable as Variable
+from condor_pydagman.graph.variable_table import VariableTable
 from condor_pydagman.language.commands import Command
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
@@ -157,20 +158,6 @@ class Places:
             return ""
         return f"{self._files[index]}:{self._lines[node]}"
 
-
-__all__ = [
-    "BY_NODE",
-    "Abort",
-    "Dag",
-    "DotFile",
-    "FeatureData",
-    "Retry",
-    "Script",
-    "Splice",
-    "StatusFile",
-    "Tolerance",
-    "Variable",
-]
 
 # When it is decided whether the turn of a node has come.
 AFTER_ALL, AT_ONCE = range(2)  # when all its parents have ended; whenever one of them has

@@ -21,7 +21,7 @@ from condor_pydagman.graph.building import (
 from condor_pydagman.graph.model import Retry, Script, Tolerance
 from condor_pydagman.graph.variable_table import MANY_VARIABLES, Variable, Variables, in_order
 from condor_pydagman.language import commands
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.vocabulary import NodeKind
 
 
 def script(building: Building, command: commands.ScriptLine) -> None:
@@ -36,15 +36,8 @@ def script(building: Building, command: commands.ScriptLine) -> None:
                 f" <{old[command.kind].command}> assigned; changing to <{new.command}>",
                 NEVER,
             )
-        scripts[node] = _with_script(building, old, command.kind, new)
-
-
-def _with_script(
-    building: Building, old: dict[ScriptKind, Script], kind: ScriptKind, new: Script
-) -> dict[ScriptKind, Script]:
-    """A dictionary that may be shared by many nodes and hence is never changed."""
-    scripts = {**old, kind: new}
-    return building.recall(tuple(scripts.items()), scripts)
+        of_node = {**old, command.kind: new}  # shared by many nodes, so it is never changed
+        scripts[node] = building.recall(tuple(of_node.items()), of_node)
 
 
 def retry(building: Building, command: commands.RetryLine) -> None:

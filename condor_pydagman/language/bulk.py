@@ -357,7 +357,7 @@ def _interleaved(text: str, lines: int) -> list[_Interleaved]:
     """The lines of each kind, if kinds seem to follow each other in the same order again and again;
     else nothing."""
     begin = text.split("\n", MAX_PERIOD + 2)[1 : MAX_PERIOD + 2]
-    kinds = [_kind_of_begin(line) for line in begin]
+    kinds = [found[1] if found else "" for found in map(_KIND.match, begin)]
     if kinds[0] not in kinds[1:]:
         return []
     step = kinds.index(kinds[0], 1)
@@ -370,11 +370,6 @@ def _interleaved(text: str, lines: int) -> list[_Interleaved]:
         _Interleaved(kinds[first], "\n" + "\n".join(part), first, len(part), step)
         for first, part in ((first, each[first::step]) for first in range(step))
     ]
-
-
-def _kind_of_begin(line: str) -> str:
-    found = _KIND.match(line)
-    return found[1] if found else ""
 
 
 def _all_interleaved(text: str, lines: int) -> dict[str, _Found] | None:

@@ -18,6 +18,7 @@ MIN_SIMILARITY = 0.62  # similarity, of 1, that two swapped letters in a word of
 CR_ONLY = "the lines seem to end in CR only: save the file with LF at the ends of its lines"
 BYTE_ORDER_MARK = "the file begins with a byte order mark: save it as UTF-8 without one"
 NOT_INSTALLED = "which is not installed"
+_NEVER_CLOSED = 'the quote that opens here is never closed; a quote inside of a quoted value is \\"'
 
 # What word processors and web pages put in the place of plain characters.
 _PLAIN = {
@@ -94,7 +95,7 @@ def of_wrong(wrong: LineError | QuotingError) -> str:
     rest = wrong.line[wrong.column : wrong.column + MAX_SEARCHED]
     word = rest.split(" ", 1)[0].split("\t", 1)[0]
     if isinstance(wrong, QuotingError):
-        return _open_quote(wrong.line[:MAX_SEARCHED])
+        return odd_character(wrong.line[:MAX_SEARCHED]) or _NEVER_CLOSED
     if word.startswith(("#", "//")):
         return "a comment must be on a line of its own"
     meant = nearest(word, wrong.expected) if word else ""
@@ -103,7 +104,10 @@ def of_wrong(wrong: LineError | QuotingError) -> str:
         return f"{odd}; did you mean {meant}?" if meant else odd
     if meant:
         return f"did you mean {meant}?"
-    return wrong.hint or _expected(wrong.expected)
+    if wrong.hint or not wrong.expected:
+        return wrong.hint
+    *others, last = wrong.expected
+    return "expected " + " or ".join(filter(None, (", ".join(others), last)))
 
 
 def of_unknown(word: str, line: str, valid: Iterable[str], number: int) -> str:
@@ -155,14 +159,3 @@ def odd_character(text: str) -> str:
     plain = {" ": "a blank", "": "", '"': '"'}.get(_PLAIN[character], _PLAIN[character])
     what = f"use {plain}" if plain else "delete it"
     return f"U+{ord(character):04X} ({name}) means nothing in the DAG language: {what}"
-
-
-def _open_quote(line: str) -> str:
-    never = 'the quote that opens here is never closed; a quote inside of a quoted value is \\"'
-    return odd_character(line) or never
-
-
-def _expected(expected: tuple[str, ...]) -> str:
-    if not expected:
-        return ""
-    return "expected " + " or ".join(filter(None, (", ".join(expected[:-1]), expected[-1])))

@@ -61,21 +61,6 @@ def read_job(
     return commands.Job(line, name, submit, *_options(words), description, kind)
 
 
-def read_final(words: Words, context: Context) -> Command:
-    """FINAL."""
-    return read_job(words, context, NodeKind.FINAL)
-
-
-def read_provisioner(words: Words, context: Context) -> Command:
-    """PROVISIONER."""
-    return read_job(words, context, NodeKind.PROVISIONER)
-
-
-def read_service(words: Words, context: Context) -> Command:
-    """SERVICE."""
-    return read_job(words, context, NodeKind.SERVICE)
-
-
 def write_job(job: commands.Job) -> str:
     """JOB and what is like it."""
     word = NodeKind(job.kind).name
@@ -289,17 +274,8 @@ def write_parent(command: commands.ParentChild) -> str:
     return joined("WEAK" * command.weak, f"PARENT {parents} CHILD {children}")
 
 
-def read_pin_in(words: Words, context: Context) -> Command:
-    """PIN_IN."""
-    return _pin(words, context, out=False)
-
-
-def read_pin_out(words: Words, context: Context) -> Command:
-    """PIN_OUT."""
-    return _pin(words, context, out=True)
-
-
-def _pin(words: Words, context: Context, out: bool) -> Command:
+def read_pin(words: Words, context: Context, out: bool) -> Command:
+    """PIN_IN or PIN_OUT."""
     node = node_name(words)
     pin = number(words, "No pin number specified", "Invalid pin number '{}'", 1)
     end(words)

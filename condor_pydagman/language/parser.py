@@ -342,11 +342,7 @@ def lines_of(command: Command, *, allow_any_node_name_characters: bool = False) 
     """
     text = of_class(type(command)).write(command)
     reading = Reading("", allow_any_node_name_characters=allow_any_node_name_characters)
-    read = list(iter_commands(text, reading))
-    if reading.errors or len(read) != 1 or not _same(read[0], command):
+    read = [(type(one), *one[1:]) for one in iter_commands(text, reading)]
+    if reading.errors or read != [(type(command), *command[1:])]:
         raise ValueError(f"can't be written in a DAG file: {message(text)}")
     return text
-
-
-def _same(one: Command, other: Command) -> bool:
-    return type(one) is type(other) and one[1:] == other[1:]

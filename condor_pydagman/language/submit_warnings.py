@@ -335,16 +335,13 @@ def _commands(keys: frozenset[str], universe: str) -> frozenset[str]:
     for others, brought in BESIDE:
         if others & keys:
             groups += brought
-    used = {name for group in groups for name in [_first(group, keys)] if name}
+    firsts = (next((name for name in group if name in keys), "") for group in groups)
+    used = set(filter(None, firsts))
     if "shell" in keys:
         used -= WITHOUT_SHELL
     elif "executable" not in keys:
         used.add("cmd")
     return frozenset(used | {key for key in keys if _is_open_ended(key)})
-
-
-def _first(group: Iterable[str], keys: frozenset[str]) -> str:
-    return next((name for name in group if name in keys), "")
 
 
 def _is_open_ended(key: str) -> bool:

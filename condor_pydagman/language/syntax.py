@@ -8,7 +8,7 @@ Messages are stock DAGMan's, word for word (spelling included): tools and people
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from condor_pydagman.feature_table import FEATURE_OF, home, part
@@ -26,6 +26,7 @@ from condor_pydagman.language.lines import (
     number,
 )
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import NodeKind
 
 # Lines of a fixed number of arguments: a list of the arguments says how to read and write one.
 #
@@ -115,10 +116,12 @@ _INCLUDE = file("No include file specified")
 _CONFIG = file("No configuration file specified")
 
 _TABLE = (
-    Syntax("JOB", commands.Job, node_lines.read_job, node_lines.write_job),
-    Syntax("FINAL", commands.Job, node_lines.read_final, node_lines.write_job),
-    Syntax("PROVISIONER", commands.Job, node_lines.read_provisioner, node_lines.write_job),
-    Syntax("SERVICE", commands.Job, node_lines.read_service, node_lines.write_job),
+    *(
+        Syntax(
+            kind.name, commands.Job, partial(node_lines.read_job, kind=kind), node_lines.write_job
+        )
+        for kind in (NodeKind.JOB, NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
+    ),
     Syntax("SUBDAG", commands.Subdag, node_lines.read_subdag, node_lines.write_subdag),
     Syntax("SPLICE", commands.Splice, node_lines.read_splice, node_lines.write_splice),
     Syntax(
@@ -140,8 +143,8 @@ _TABLE = (
     Syntax("PARENT", commands.ParentChild, node_lines.read_parent, node_lines.write_parent),
     Syntax("WEAK", commands.ParentChild, node_lines.read_weak, node_lines.write_parent),
     fixed("CONNECT", commands.Connect, _SPLICE, _SPLICE),
-    Syntax("PIN_IN", commands.Pin, node_lines.read_pin_in, node_lines.write_pin),
-    Syntax("PIN_OUT", commands.Pin, node_lines.read_pin_out, node_lines.write_pin),
+    Syntax("PIN_IN", commands.Pin, partial(node_lines.read_pin, out=False), node_lines.write_pin),
+    Syntax("PIN_OUT", commands.Pin, partial(node_lines.read_pin, out=True), node_lines.write_pin),
     Syntax("SCRIPT", commands.ScriptLine, modifier_lines.read_script, modifier_lines.write_script),
     Syntax("RETRY", commands.RetryLine, modifier_lines.read_retry, modifier_lines.write_retry),
     Syntax(

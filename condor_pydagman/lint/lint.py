@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from condor_pydagman.errors import DagFileError, DagFileWarning
+from condor_pydagman.errors import DagFileError
 from condor_pydagman.feature_table import home, part
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
 from condor_pydagman.graph.building import Building
@@ -68,7 +68,9 @@ def lint(
         check_graph(dag, findings)
         check_macros(dag, world, findings)
         _check_around(dag, world, findings, options)
-    _add_remarks(dag.remarks, findings)
+    for remark in dag.remarks:
+        code = "DAG105" if remark.message.startswith(_CUT_OFF) else "DAG106"
+        findings.add(code, remark.message, place=f"{remark.file}:{remark.line}")
     check_files(dag, world, findings)
     check_requests(dag, world, findings)
     check_config(files, world, findings, use_dag_dir=options.use_dag_dir)
@@ -116,12 +118,6 @@ def _add_error(error: DagFileError, findings: Findings) -> None:
     hint = error.hint or (f"usage: {error.usage}" if error.usage and code == "DAG101" else "")
     findings.add(code, message, place=f"{error.file}:{error.place}", hint=hint)
     findings.add_excerpt(code, error)
-
-
-def _add_remarks(remarks: Sequence[DagFileWarning], findings: Findings) -> None:
-    for remark in remarks:
-        code = "DAG105" if remark.message.startswith(_CUT_OFF) else "DAG106"
-        findings.add(code, remark.message, place=f"{remark.file}:{remark.line}")
 
 
 class _Locator:

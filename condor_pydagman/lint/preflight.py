@@ -156,9 +156,8 @@ def _start(check: Callable[[], str]) -> tuple[int, int]:
     if child:
         os.close(told)
         return child, verdict
-    with contextlib.suppress(
-        BaseException
-    ):  # an error of the check alone must not stop the submission
+    # An error of the check alone must not stop the submission.
+    with contextlib.suppress(BaseException):
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 1)  # the bindings print there
         os.dup2(null, 2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_commands import ALL
 from condor_pydagman.language.submit_file import items_of
@@ -139,62 +140,21 @@ def arguments_problem(text: str) -> str:
     if not text.startswith('"'):
         found = re.search(r'(?<!\\)"', text)
         return f"Found illegal unescaped double-quote: {text[found.start() :]}" if found else ""
-    inner, problem = _unquoted(text)
-    return problem or _words(inner)[1]
+    try:
+        parse_quoted(text)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def environment_problem(text: str) -> str:
     """What is wrong with an environment; '' if nothing is."""
     text = text.strip()
-    entries, problem = [one.strip() for one in text.split(";")], ""
+    entries = [one.strip() for one in text.split(";")]
     if text.startswith('"'):
-        inner, problem = _unquoted(text)
-        if not problem:
-            entries, problem = _words(inner)
-    if problem:
-        return problem
+        try:
+            entries = parse_quoted(text)
+        except ValueError as error:
+            return str(error)
     wrong = next((one for one in entries if one and "=" not in one), "")
     return f"ERROR: Missing '=' after environment variable '{wrong}'." if wrong else ""
-
-
-_OUTER = re.compile(r'"((?:[^"]|"")*)("?)')
-
-
-def _unquoted(text: str) -> tuple[str, str]:
-    """What stands in the double quotes around a text, in which a repeated one means itself."""
-    found = _OUTER.match(text)
-    if found is None or not found[2]:
-        return "", "Unterminated double-quote."
-    rest = text[found.end() :]
-    if rest.strip():
-        return "", (
-            "Unexpected characters following double-quote.  Did you forget to escape the"
-            " double-quote by repeating it?  Here is the quote and trailing characters:"
-            f' "{rest}'
-        )
-    return found[1].replace('""', '"'), ""
-
-
-def _words(text: str) -> tuple[list[str], str]:
-    """The words of a text, in which single quotes keep blanks together; what is wrong with it."""
-    words: list[str] = []
-    word, begun, at = "", False, 0
-    while at < len(text):
-        letter = text[at]
-        if letter == "'":
-            end = at + 1
-            while True:
-                end = text.find("'", end)
-                if end < 0:
-                    return [], f"Unbalanced quote starting here: {text[at:]}"
-                if text[end : end + 2] != "''":
-                    break
-                end += 2
-            word, begun, at = word + text[at + 1 : end].replace("''", "'"), True, end
-        elif letter.isspace():
-            words += [word] if begun else []
-            word, begun = "", False
-        else:
-            word, begun = word + letter, True
-        at += 1
-    return words + ([word] if begun else []), ""

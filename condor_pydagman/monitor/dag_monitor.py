@@ -224,8 +224,9 @@ class DagMonitor:
         self._follower.expect([event for event in coming if isinstance(event, NodesLogEvent)])
         jobs = self._jobs
         for source in in_order(self._lines, jobs):
-            if source is jobs and _is_end_of_post(jobs.next_entry):
-                for _ in range(self._lines_before(jobs.next_entry)):
+            entry: Any = jobs.next_entry if source is jobs else None
+            if entry is not None and entry.kind == EventKind.POST_SCRIPT_TERMINATED:
+                for _ in range(self._lines_before(entry)):
                     self._take(self._lines, events)
             self._take(source, events)
         return events
@@ -292,10 +293,6 @@ class DagMonitor:
             self._jobs.file.skip_to_last(0)
         if not self._known.out_mark or self._known.out >= begin:
             file.offset = max(begin, file.offset)
-
-
-def _is_end_of_post(entry: Any) -> bool:
-    return bool(entry.kind == EventKind.POST_SCRIPT_TERMINATED)
 
 
 _HEAD_BYTES = 1 << 16  # of what DAGMan writes at its start

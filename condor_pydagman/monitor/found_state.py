@@ -9,21 +9,12 @@ from typing import Any
 
 from condor_pydagman.adapters.files import living_holder, named_cluster, open_ordinary
 from condor_pydagman.errors import FileError
-from condor_pydagman.follow.run_model import DagState
+from condor_pydagman.follow.run_model import DagState as DagState
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.dagman_out import RunLog, last_run
 from condor_pydagman.vocabulary import EXIT_RESTART
 from condor_pydagman.vocabulary import DagStatus as Number
-
-__all__ = [
-    "DagState",
-    "StateOfFiles",
-    "is_anothers",
-    "state_of_ad",
-    "state_of_exit",
-    "state_of_files",
-]
 
 MAX_TAIL_BYTES = 1 << 20  # bytes at the end of `.dagman.out` that are read
 SHORT_TAIL_BYTES = 1 << 16  # the same if there may be hundreds of DAGs

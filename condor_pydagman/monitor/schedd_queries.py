@@ -15,7 +15,7 @@ from condor_pydagman.names import logged_name
 Ad = Mapping[str, Any]
 
 
-def dagman_ad(cluster: int, wanted: Sequence[str] = ()) -> Ad:
+def dagman_ad(cluster: int) -> Ad:
     """The ad of a DAGMan job, of the queue or else of the history.
 
     Raises:
@@ -24,8 +24,8 @@ def dagman_ad(cluster: int, wanted: Sequence[str] = ()) -> Ad:
     condition = f"ClusterId == {cluster} && ProcId == 0 && JobUniverse == 7"
     ads = _asked(
         lambda bindings: (
-            bindings.Schedd().query(condition, list(wanted), limit=1)
-            or list(bindings.Schedd().history(condition, list(wanted), match=1))
+            bindings.Schedd().query(condition, [], limit=1)
+            or list(bindings.Schedd().history(condition, [], match=1))
         ),
         f"the schedd for job {cluster}",
     )
@@ -58,45 +58,42 @@ def queued_dagman_ad(cluster: int) -> Ad:
     return ads[0] if ads else {}
 
 
-def my_dagman_ads(owner: str = "", *, also: str = "false") -> list[Ad]:
-    """The ads of a user's DAGMan jobs in the queue: all of one's own by default, sub-DAGs too, and
-    `also` jobs for which that expression is true.
+def my_dagman_ads(*, also: str = "false") -> list[Ad]:
+    """The ads of one's own DAGMan jobs in the queue, sub-DAGs too, and `also` of jobs for which
+    that expression is true.
 
     Raises:
         PoolError: the schedd does not answer.
     """
-    return _query(f'(JobUniverse == 7 || ({also})) && Owner == "{owner or _user()}"', ())
+    return _query(f'(JobUniverse == 7 || ({also})) && Owner == "{_user()}"', ())
 
 
-def my_ended_dagman_ads(most: int, owner: str = "") -> list[Ad]:
-    """The ads of a user's DAGMan jobs in the history, the newest first.
+def my_ended_dagman_ads(most: int) -> list[Ad]:
+    """The ads of one's own DAGMan jobs in the history, the newest first.
 
     Raises:
         PoolError: the schedd does not answer.
     """
-    condition = f'JobUniverse == 7 && Owner == "{owner or _user()}"'
+    condition = f'JobUniverse == 7 && Owner == "{_user()}"'
     return _asked(
         lambda bindings: list(bindings.Schedd().history(condition, [], match=most)),
         "the schedd for its history",
     )
 
 
-def jobs_of_dag(
-    cluster: int, wanted: Sequence[str], *, condition: str = "", most: int = -1
-) -> list[Ad]:
+def jobs_of_dag(cluster: int, wanted: Sequence[str], *, condition: str = "") -> list[Ad]:
     """The ads of a DAG's jobs in the queue.
 
     Args:
         cluster: of DAGMan's job.
         wanted: attributes; () for all.
         condition: a ClassAd expression that they must meet as well.
-        most: how many are given at most; -1 for all.
 
     Raises:
         PoolError: the schedd does not answer.
     """
     also = f" && ({condition})" if condition else ""
-    return _query(f"DAGManJobId == {cluster}{also}", wanted, most)
+    return _query(f"DAGManJobId == {cluster}{also}", wanted)
 
 
 def ended_job(cluster: int, proc: int, wanted: Sequence[str], submitted: float) -> Ad:
@@ -153,7 +150,7 @@ def is_job_of(ad: Ad, node: str) -> bool:
     return logged_name(str(ad.get("DAGNodeName", ""))) == logged_name(node)
 
 
-def machine_ads(wanted: Sequence[str] = ()) -> list[Ad]:
+def machine_ads() -> list[Ad]:
     """The ads of the pool's slots.
 
     Raises:
@@ -161,8 +158,7 @@ def machine_ads(wanted: Sequence[str] = ()) -> list[Ad]:
     """
 
     def ask(htcondor2: Any) -> list[Ad]:
-        found = htcondor2.Collector().query(htcondor2.AdType.Startd, "true", list(wanted))
-        return list(found)
+        return list(htcondor2.Collector().query(htcondor2.AdType.Startd, "true", []))
 
     return _asked(ask, "the collector for machines")
 

@@ -126,7 +126,9 @@ def place(
     for (members, solved), (x, y) in zip(parts, offsets):
         for item, spot in zip(members, solved.spots):
             moved = Spot(spot.x + x, spot.y + y, spot.width, spot.height)
-            _put(placement, items[item], _turned(moved) if left_to_right else moved, sizes)
+            if left_to_right:
+                moved = Spot(moved.y, moved.x, moved.height, moved.width)
+            _put(placement, items[item], moved, sizes)
         for edge, points, is_faint in solved.routes:
             moved_points = tuple((px + x, py + y) for px, py in points)
             if left_to_right:
@@ -427,10 +429,6 @@ def _in_bands(parts: Sequence[tuple[list[int], _Solved]], items: Sequence[_Item]
         (items[members[0]].band, -len(members), number) for number, (members, _) in enumerate(parts)
     ]
     return (key[-1] for key in sorted(keys))
-
-
-def _turned(spot: Spot) -> Spot:
-    return Spot(spot.y, spot.x, spot.height, spot.width)
 
 
 def _put(placement: Positions, item: _Item, spot: Spot, sizes: Sequence[Size]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -84,7 +84,9 @@ class Network:
         """
         pairs = {
             tail * count + head
-            for tail, head in zip(map(group.__getitem__, self.tails), self._heads_by(group))
+            for tail, head in zip(
+                *(map(group.__getitem__, ends) for ends in (self.tails, self.heads))
+            )
             if tail != head
         }
         tails, heads = array("i"), array("i")
@@ -124,9 +126,6 @@ class Network:
         for tail in self.tails:
             children[tail] += 1
         return parents, children
-
-    def _heads_by(self, group: Sequence[int]) -> Iterable[int]:
-        return map(group.__getitem__, self.heads)
 
 
 def layers(network: Network) -> tuple[array[int], bool]:

@@ -8,6 +8,7 @@ from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture.sketch import Box, Fold
 from condor_pydagman.picture.text import number, shortened, width
+from condor_pydagman.picture.text import tenths as _n
 from condor_pydagman.vocabulary import NodeKind
 
 TEXT = 12.0  # size of names
@@ -153,8 +154,3 @@ def _rounded(wide: float, high: float, radius: float) -> str:
     top, bottom = f"h{_n(across)}{corner} {r} {r}", f"h{_n(-across)}{corner} -{r} -{r}"
     right, left = f"v{_n(down)}{corner} -{r} {r}", f"v{_n(-down)}{corner} {r} -{r}"
     return f"M{r} 0{top}{right}{bottom}{left}Z"
-
-
-def _n(value: float) -> str:
-    text = f"{value:.1f}"
-    return text[:-2] if text.endswith(".0") else text

@@ -16,6 +16,7 @@ from condor_pydagman.picture.site_marks import colours_of, count_sites, site_leg
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
 from condor_pydagman.picture.states import States
 from condor_pydagman.picture.text import escaped, number, shortened, width
+from condor_pydagman.picture.text import tenths as _n
 
 MARGIN = 24.0
 _HEAD = 64.0
@@ -71,12 +72,6 @@ def svg(picture: Picture, *, with_head: bool = True) -> Iterator[str]:
     ):
         yield from _box(picture, index, (box, face, spot), colours)
     yield "</g>\n</svg>\n"
-
-
-def _n(value: float) -> str:
-    """A number with at most one digit after the point."""
-    text = f"{value:.1f}"
-    return text[:-2] if text.endswith(".0") else text
 
 
 def _marker(name: str) -> str:

@@ -57,3 +57,9 @@ def width(text: str, size: float) -> float:
 def number(value: int) -> str:
     """1234567 as `1,234,567`."""
     return f"{value:,}"
+
+
+def tenths(value: float) -> str:
+    """A number with at most one digit after the point."""
+    text = f"{value:.1f}"
+    return text[:-2] if text.endswith(".0") else text

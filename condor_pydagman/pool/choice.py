@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import stat
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from condor_pydagman.pool.release_tree import (
     ask_version,
     detect,
     masters,
+    output_of,
 )
 
 UNPACKED = "tarballs"  # in the cache
@@ -57,20 +57,9 @@ def installed() -> Iterator[Path]:
 
 def of_configuration() -> list[Path]:
     """The condor_master below RELEASE_DIR of HTCondor's configuration, if there is one."""
-    try:
-        done = subprocess.run(
-            python_command(_ASK_CONFIGURATION),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=30,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    master = Path(done.stdout.strip(), "sbin/condor_master")
-    return [master.resolve()] if done.stdout.strip() and master.exists() else []
+    release = output_of(python_command(_ASK_CONFIGURATION)).strip()
+    master = Path(release, "sbin/condor_master")
+    return [master.resolve()] if release and master.exists() else []
 
 
 def usable(release: Path) -> Layout:

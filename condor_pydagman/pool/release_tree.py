@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,10 +86,17 @@ def parse_version(text: str) -> tuple[int, int, int] | None:
 
 def ask_version(layout: Layout) -> tuple[int, int, int] | None:
     """What the release's own condor_version says; None if it can't be run."""
+    environment = {"PATH": "/usr/bin:/bin", "CONDOR_CONFIG": "ONLY_ENV"}
+    return parse_version(output_of([str(layout.bin / "condor_version")], environment))
+
+
+def output_of(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    """What a program prints; '' if it can't be run, or does not end."""
     try:
         done = subprocess.run(
-            [str(layout.bin / "condor_version")],
-            env={"PATH": "/usr/bin:/bin", "CONDOR_CONFIG": "ONLY_ENV"},
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             errors="replace",
@@ -96,5 +104,5 @@ def ask_version(layout: Layout) -> tuple[int, int, int] | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return parse_version(done.stdout)
+        return ""
+    return done.stdout

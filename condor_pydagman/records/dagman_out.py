@@ -268,7 +268,8 @@ def _told(kind: OutKind, time: float, found: re.Match[str], end: int) -> OutLine
     groups = found.groupdict()
     text, number = groups.get("text") or "", int(groups.get("number") or 0)
     if groups.get("signal"):
-        number = -_signal(groups["signal"])
+        named = re.search(r"\d{1,3}", groups["signal"])  # as in `signal 9`
+        number = -int(named[0]) if named is not None else -1
     elif kind is OutKind.START and text:
         kind = OutKind.VERSION
     elif groups.get("yes") or text == "AlwaysRunPost":
@@ -293,12 +294,6 @@ _FIELDS = {
     "DAGMAN_PUT_FAILED_JOBS_ON_HOLD": "put_failed_jobs_on_hold",
     "DAGMAN_MUNGE_NODE_NAMES": "munge_node_names",
 }
-
-
-def _signal(words: str) -> int:
-    """The number in `signal 9` and the like; 1 if there is none."""
-    found = re.search(r"\d{1,3}", words)
-    return int(found[0]) if found is not None else 1
 
 
 class RunLog(NamedTuple):

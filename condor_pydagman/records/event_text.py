@@ -78,7 +78,7 @@ class _Unsure(Exception):
     """The expression matches, but what the bindings would make of it is not known."""
 
 
-def _named(name: bytes | None, old_name: bytes | None, note: bytes | None) -> _Rest:
+def _named(name: bytes | None, old_name: bytes | None = None, note: bytes | None = None) -> _Rest:
     return (name or old_name or b"").decode(), 0, None, 0, SHARED_CLUSTER if note else ""
 
 
@@ -87,20 +87,8 @@ def _ended(code: bytes | None, signal: bytes | None, node: bytes = b"") -> _Rest
     return node.decode(), value, None, 0, ""
 
 
-def _skipped(node: bytes) -> _Rest:
-    return node.decode(), 0, None, 0, ""
-
-
-def _completed(word: bytes) -> _Rest:
-    return "", 0 if word == b"C" else RETURN_JOB_ABORTED, None, 0, ""
-
-
-def _reasoned(reason: bytes | None) -> _Rest:
-    return "", 0, None, 0, (reason or b"").decode()
-
-
-def _held(reason: bytes, code: bytes) -> _Rest:
-    return "", int(code), None, 0, reason.decode()
+def _reasoned(reason: bytes | None, code: bytes = b"0") -> _Rest:
+    return "", int(code), None, 0, (reason or b"").decode()
 
 
 class _Form(NamedTuple):
@@ -117,12 +105,15 @@ _BODIES: dict[EventKind, tuple[bytes, Callable[..., _Rest] | None]] = {
     EventKind.JOB_TERMINATED: (_ENDED + _USAGE + _BYTES + _TABLE, _ended),
     EventKind.GENERIC: (rb'(\[ DAGManNote = "[ -~\x80-\xff]{1,880} \])\n', None),
     EventKind.JOB_ABORTED: (rb"Job was aborted\.\n(?:\t(" + _REASON + rb")\n)?", _reasoned),
-    EventKind.JOB_HELD: (_HELD, _held),
+    EventKind.JOB_HELD: (_HELD, _reasoned),
     EventKind.JOB_RELEASED: (rb"Job was released\.\n(?:\t" + _REASON + rb"\n)?", None),
     EventKind.POST_SCRIPT_TERMINATED: (_POST, _ended),
-    EventKind.PRESKIP: (rb"PRE script return value is PRE_SKIP value\n" + _NODE, _skipped),
+    EventKind.PRESKIP: (rb"PRE script return value is PRE_SKIP value\n" + _NODE, _named),
     EventKind.CLUSTER_SUBMIT: (rb"Cluster " + _SUBMIT, _named),
-    EventKind.CLUSTER_REMOVE: (_REMOVED, _completed),
+    EventKind.CLUSTER_REMOVE: (
+        _REMOVED,
+        lambda word: ("", 0 if word == b"C" else RETURN_JOB_ABORTED, None, 0, ""),
+    ),
 }
 
 

@@ -150,7 +150,8 @@ def split(file_text: str) -> Template:
             if depth == 0:
                 return Template(tuple(parts))
         else:
-            depth += {"if": 1, "endif": -1}.get(_first_word(lines[place]), 0)
+            words = lines[place].lower().split(None, 1)
+            depth += {"if": 1, "endif": -1}.get(words[0], 0) if words else 0
             body.extend(lines[place:end])
         place = end
     if body and body[-1].rstrip().endswith("\\"):
@@ -353,11 +354,6 @@ def _assignment(key: str, value: str) -> str:
 def _listed(text: str) -> list[str]:
     """Items of a list in a knob: blanks and commas separate."""
     return text.replace(",", " ").split()
-
-
-def _first_word(line: str) -> str:
-    words = line.split(None, 1)
-    return words[0].lower() if words else ""
 
 
 def _statement_end(lines: list[str], start: int) -> int:

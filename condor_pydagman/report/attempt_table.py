@@ -42,7 +42,10 @@ def rows(
             are all of one.
     """
     for node in (node for name, node in run.nodes.items() if not is_join_name(name)):
-        description = _description(node.name, dag)
+        number = dag.find(node.name) if dag is not None else None
+        description, is_left_out = None, False
+        if dag is not None and number is not None:
+            description, is_left_out = dag.submits[number], bool(dag.flags[number] & LEFT_OUT)
         for attempt, following in attempts_of(node):
             row = _row(node, attempt, description, now)
             if following is not None:
@@ -53,13 +56,13 @@ def rows(
             yield row
         if not node.attempts:
             told = {"node": node.name, "status": node.counted.name, "description": description}
-            told["reason"] = _why_done(node, dag) or None
-            yield {**dict.fromkeys(fields(numbers)), **told}
+            told["reason"] = why_done(node, is_left_out=is_left_out) or None
+            yield {**dict.fromkeys(fields(all_runs=numbers is not None)), **told}
 
 
-def fields(numbers: Mapping[int, int] | None) -> tuple[str, ...]:
-    """The fields of a row, given the argument of `rows`."""
-    return FIELDS if numbers is None else (*FIELDS, RUN)
+def fields(*, all_runs: bool) -> tuple[str, ...]:
+    """The fields of a row."""
+    return (*FIELDS, RUN) if all_runs else FIELDS
 
 
 def csv_text(
@@ -67,7 +70,7 @@ def csv_text(
 ) -> Iterator[str]:
     """As CSV with a head (RFC 4180), line by line."""
     buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, fields(numbers))
+    writer = csv.DictWriter(buffer, fields(all_runs=numbers is not None))
     writer.writeheader()
     for row in rows(run, dag, now, numbers):
         writer.writerow({**row, "hosts": " ".join(row["hosts"] or ())})
@@ -84,18 +87,6 @@ def json_text(
     """As JSON, one object a line."""
     for row in rows(run, dag, now, numbers):
         yield json.dumps(row) + "\n"
-
-
-def _why_done(node: NodeRun, dag: Dag | None) -> str:
-    """Why it counts as done without having run; '' if it does not."""
-    number = dag.find(node.name) if dag is not None else None
-    is_left_out = dag is not None and number is not None and bool(dag.flags[number] & LEFT_OUT)
-    return why_done(node, is_left_out=is_left_out)
-
-
-def _description(name: str, dag: Dag | None) -> str | None:
-    node = dag.find(name) if dag is not None else None
-    return dag.submits[node] if dag is not None and node is not None else None
 
 
 def _row(node: NodeRun, attempt: Attempt, description: str | None, now: float) -> dict[str, Any]:

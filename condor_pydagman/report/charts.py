@@ -71,7 +71,7 @@ def concurrency_chart(seen: Concurrency, axis: TimeAxis, tick: Clock) -> str:
     parts = [
         f'<text class="label" x="{LABELS - 8}" y="12" text-anchor="end">{number(top)}</text>',
         f'<text class="label" x="{LABELS - 8}" y="{CHART}" text-anchor="end">0</text>',
-        *_areas(seen, _STACKED, 0, CHART, top),
+        *_areas(seen, 0, CHART, top),
     ]
     return _svg(parts, CHART, axis, tick, "jobs and scripts at a time")
 
@@ -106,17 +106,15 @@ def _lane(name: str, own: Sequence[Span], row: int, axis: TimeAxis) -> Iterator[
     place = f'x="{LABELS - 8}" y="{y + LANE - 6}" text-anchor="end"'
     yield f'<text class="scale" {place}>up to {number(top)}</text>'
     yield f"<g><title>{_text(name)}: {len(own)} attempts</title>"
-    yield from _areas(seen, _STACKED, y + 3, LANE - 6, top)
+    yield from _areas(seen, y + 3, LANE - 6, top)
     yield "</g>"
 
 
-def _areas(
-    seen: Concurrency, kinds: Sequence[str], y: float, height: float, top: float
-) -> Iterator[str]:
+def _areas(seen: Concurrency, y: float, height: float, top: float) -> Iterator[str]:
     """Stacked areas, the first kind at the bottom."""
-    base = [0.0] * len(seen.counts[kinds[0]])
+    base = [0.0] * len(seen.counts[_STACKED[0]])
     step = (WIDTH - LABELS) / len(base)
-    for kind in kinds:
+    for kind in _STACKED:
         upper = [low + value for low, value in zip(base, seen.counts[kind])]
         if any(seen.counts[kind]):
             steps = [_corner(n, value, step, y, height, top) for n, value in enumerate(upper)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import chain
 
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import Attempt, Intervention, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, Intervention, Run
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -208,6 +209,8 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     states = [node.status for node in counted_nodes(run)]
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
     always = subject.all_runs.always if subject.all_runs is not None else ()
+    more = (node.attempts[1:] for name, node in run.nodes.items() if name not in always)
+    later = chain.from_iterable(more)
     jobs, bundles = _jobs(run, attempts)
     cpu = sum(attempt.cpu_s for attempt in attempts)
     yield duration(end - begin), "makespan" if subject.all_runs is None else "all runs"
@@ -219,11 +222,8 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     yield f"{jobs:,}", ("job" if jobs == 1 else "jobs") + of_them
     for count, one, many in (
         (sum(attempt.is_retry for attempt in attempts), "retry", "retries"),
-        (
-            sum(_times_again(node) for name, node in run.nodes.items() if name not in always),
-            "repeat",
-            "repeats",
-        ),
+        # that have run again without being retried: in a later run, or since somebody wanted it to
+        (sum(not attempt.is_retry for attempt in later), "repeat", "repeats"),
         (sum(len(attempt.holds) for attempt in attempts), "hold", "holds"),
         (sum(attempt.evictions for attempt in attempts), "eviction", "evictions"),
     ):
@@ -244,12 +244,6 @@ def _jobs(run: Run, attempts: Iterable[Attempt]) -> tuple[int, int]:
         else:
             own += attempt.procs
     return own + len(carriers), len(carriers)
-
-
-def _times_again(node: NodeRun) -> int:
-    """How often it has run again without being retried: in a later run, or since somebody wanted
-    it to."""
-    return sum(not attempt.is_retry for attempt in node.attempts[1:])
 
 
 def _runs(subject: Subject) -> Iterator[str]:

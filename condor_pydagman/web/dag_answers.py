@@ -22,7 +22,6 @@ from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.run_model import Attempt, Run
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
-from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.names import logged_name
@@ -80,7 +79,7 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
         **_of_features(reader, number),
         "kind": NodeKind(dag.kinds[number]).name,
         "submit": dag.submits[number] if dag.submits[number] not in dag.descriptions else "",
-        "vars": _variables(dag, number),
+        "vars": {one.key: one.value[:MAX_VALUE] for one in dag.variables.get(number, ())},
         "files": [
             {"kind": kind, "path": printable(shown(path)), "exists": os.path.exists(path)}
             for kind, path in files.items()
@@ -188,12 +187,6 @@ def _job(attempt: Attempt | None) -> dict[str, Any]:
         "bytes_sent": attempt.bytes_sent,
         "bytes_received": attempt.bytes_received,
     }
-
-
-def _variables(dag: Dag, number: int) -> dict[str, str]:
-    if number not in dag.variables:
-        return {}
-    return {one.key: one.value[:MAX_VALUE] for one in dag.variables[number]}
 
 
 BUCKETS = 120

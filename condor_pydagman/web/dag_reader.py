@@ -153,7 +153,9 @@ class DagReader:
             self._begin()
             changes, states = [], bytes(self.states)
             self._known = known
-        self._place_groups()
+        places = self._marks(self.run) if self._marks is not None else None
+        if places != self._places:  # another one is news
+            self._places = places
         overview = seen.as_json()
         overview["states"] = dict(zip(KEYS, self._counts))
         overview["partial"] = not self.run.complete
@@ -162,11 +164,6 @@ class DagReader:
         if over:
             overview["again"] = submit_command(self.found, here="")
         return Snapshot(overview, self.found, changes, states, over, self.names, self._places)
-
-    def _place_groups(self) -> None:
-        places = self._marks(self.run) if self._marks is not None else None
-        if places != self._places:  # another one is news
-            self._places = places
 
     def _begin(self) -> None:
         """All anew."""

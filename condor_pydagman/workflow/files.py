@@ -149,17 +149,14 @@ def _refuse(flow: Making, path: str, overwrite: bool) -> None:
     if os.path.exists(path) and not os.path.isfile(path):
         raise FileError(f"{path} is there, and is no file")
     refuse_running(DagPaths(path))
-    if any(os.path.exists(path) and os.path.samefile(path, one) for one in _base_files(flow)):
+    base = filter(os.path.exists, flow.base.files if flow.base else ())
+    if os.path.exists(path) and any(os.path.samefile(path, one) for one in base):
         raise FileError(f"{path} is a file that this Workflow adds to: write to another one")
     if os.path.lexists(path) and not overwrite and not _is_ours(path):
         raise FileError(
             f"{path} is there, and no Workflow has written it: nothing has been changed; choose"
             " another name, or say overwrite=True"
         )
-
-
-def _base_files(flow: Making) -> Iterable[str]:
-    return (one for one in (flow.base.files if flow.base else ()) if os.path.exists(one))
 
 
 def _is_ours(path: str) -> bool:

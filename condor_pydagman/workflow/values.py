@@ -32,18 +32,14 @@ def command(word: str, values: Mapping[str, Any]) -> Command:
     kind = syntax.command
     fields: dict[str, Any] = {}
     for field, value in values.items():
-        part = _part(word, field)
+        parts = ROWS[word].parts if word in ROWS else ()
+        part = next((one for one in parts if one.fields[0] == field), None)
         if isinstance(part, rows.Variants):
             fields.update(part.given(_chosen(word, part, value)))
         else:
             fields[field] = _value(kind.__annotations__[field], field, value)
     made: Command = kind(0, **fields)
     return made
-
-
-def _part(word: str, field: str) -> rows.Part | None:
-    parts = ROWS[word].parts if word in ROWS else ()
-    return next((one for one in parts if one.fields[0] == field), None)
 
 
 def _chosen(word: str, part: rows.Variants, values: Mapping[str, Any]) -> tuple[str, Any]:

@@ -33,8 +33,9 @@ def lines(flow: Making, file: str) -> Iterator[Line]:
     rest = [one for one in flow.commands if not _is_setting(one[0])]
     yield HEAD, -1
     yield from _with_space(_commands(head))
-    for one in _descriptions(flow):
-        yield from _with_space(iter((one,)))
+    for name, (text, place) in flow.described.items():
+        yield "", -1
+        yield f"SUBMIT-DESCRIPTION {name} {{\n{text}\n}}", place
     yield from _nodes(flow, file)
     yield from _with_space(_edges(flow))
     yield from _with_space(_commands(rest))
@@ -61,11 +62,6 @@ def _with_space(block: Iterator[Line]) -> Iterator[Line]:
 
 def _commands(some: Iterable[tuple[Command, int]]) -> Iterator[Line]:
     return ((of_class(type(one)).write(one), place) for one, place in some)
-
-
-def _descriptions(flow: Making) -> Iterator[Line]:
-    for name, (text, place) in flow.described.items():
-        yield f"SUBMIT-DESCRIPTION {name} {{\n{text}\n}}", place
 
 
 def _nodes(flow: Making, file: str) -> Iterator[Line]:
@@ -109,12 +105,8 @@ def _node(node: WorkflowNode, file: str) -> Iterator[Line]:
     if text:
         yield text, node.place
     for command, place in node.more or ():
-        yield of_class(type(command)).write(_of(command, node.name)), place
-
-
-def _of(command: Any, name: str) -> Any:
-    """The same command of another node."""
-    return command._replace(node=name)
+        of_node: Any = command
+        yield of_class(type(command)).write(of_node._replace(node=node.name)), place
 
 
 def _edges(flow: Making) -> Iterator[Line]:

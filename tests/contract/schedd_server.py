@@ -20,7 +20,7 @@ from condor_pydagman.adapters import schedd_requests as ask
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.adapters.schedd_requests import LostReply
-from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.actions import HoldJobs, SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import ALL_PROCS, DagStatus
@@ -51,7 +51,7 @@ class ByProcess:
         self._result(ask.Remove(reason, cluster, **how))
 
     def hold(self, cluster: int, proc: int, reason: str, *, release: bool) -> None:
-        self._result(ask.Hold(cluster, proc, reason, release))
+        self._result(HoldJobs(cluster, proc, reason, release))
 
     def jobs(self) -> list[QueuedJob]:
         return list(self._result(ask.ListQueue()).jobs)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from condor_pydagman.adapters.schedd_requests import Hold, LostReply, Remove
-from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.adapters.schedd_requests import LostReply, Remove
+from condor_pydagman.engine.actions import HoldJobs, SubmitNode
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
@@ -58,7 +58,7 @@ class FakeSide:
         assert not schedd.remove(wanted, era, frozenset())
 
     def hold(self, cluster: int, *, release: bool = False) -> None:
-        assert self.world.schedd.hold(Hold(cluster, ALL_PROCS, "", release)) is None
+        assert self.world.schedd.hold(HoldJobs(cluster, ALL_PROCS, "", release)) is None
 
     def jobs(self) -> list[QueuedJob]:
         return self.world.schedd.listed(self.world.era)

@@ -32,8 +32,8 @@ from condor_pydagman.cli import pydagman
 from condor_pydagman.config import Config, read
 from condor_pydagman.daemon.clients import was_halted
 from condor_pydagman.daemon.dag_input import read_dag
-from condor_pydagman.dagman_job.condor_sub import parse_quoted
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
+from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.data_requests.work_order import parse_work_order
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs

@@ -9,14 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Union
 
-from condor_pydagman.adapters.schedd_requests import (
-    Accepted,
-    Hold,
-    ListRemovable,
-    LostReply,
-    Remove,
-)
-from condor_pydagman.engine.actions import SubmitJob, SubmitNode
+from condor_pydagman.adapters.schedd_requests import Accepted, ListRemovable, LostReply, Remove
+from condor_pydagman.engine.actions import HoldJobs, SubmitJob, SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.engine.queues import Target
 from condor_pydagman.engine.throttles import Throttles
@@ -131,7 +125,7 @@ class FakeSchedd:
             for job in found
         ]
 
-    def hold(self, wanted: Hold) -> PoolError | None:
+    def hold(self, wanted: HoldJobs) -> PoolError | None:
         """Put jobs of a cluster on hold, or release them: some of them release themselves later."""
         if self._world.hit("no_remove"):
             return PoolError("it is too busy", transient=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import schedd_requests as ask
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.actions import SubmitJob, SubmitNode, SubmitTogether
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import NodeKind
@@ -43,8 +44,8 @@ class FakeRequests:
         self._handlers: dict[type, Callable[[Any], Any]] = {
             ask.ListRemovable: self._list_removable,
             ask.ListQueue: self._list_queue,
-            ask.Hold: lambda wanted: world.schedd.hold(wanted),
-            ask.Prioritize: lambda _: world.schedd.prioritize(),
+            do.HoldJobs: lambda wanted: world.schedd.hold(wanted),
+            do.SetJobPriorities: lambda _: world.schedd.prioritize(),
             ask.ReadAttribute: lambda wanted: world.schedd.provisioner_state(wanted.cluster),
             ask.ReadLimits: lambda _: world.schedd.own_ad.limits(),
             ask.ReadOwnAd: lambda _: world.schedd.own_ad.values(),

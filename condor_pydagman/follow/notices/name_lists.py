@@ -27,15 +27,11 @@ def nodes_named(names: Sequence[str], most: int = MAX_NAMES) -> str:
     bundles = [name.partition(" ")[2] for name in names if name.startswith(f"{BUNDLE} ")]
     if bundles:
         nodes = [name for name in names if not name.startswith(f"{BUNDLE} ")]
-        return f"{nodes_named(nodes, most)} and " * bool(nodes) + _bundles(bundles, most)
+        which = f"{BUNDLE}{'s' * (len(bundles) > 1)} {names_of(bundles, most)}"
+        return f"{nodes_named(nodes, most)} and " * bool(nodes) + which
     if len(names) > most:
         return f"{len(names)} nodes ({names_of(names, most)})"
     return f"node{'s' * (len(names) > 1)} {names_of(names, most)}"
-
-
-def _bundles(numbers: Sequence[str], most: int) -> str:
-    s = "s" * (len(numbers) > 1)
-    return f"{BUNDLE}{s} {names_of(numbers, most)}"
 
 
 def some_nodes(nodes: Nodes) -> str:

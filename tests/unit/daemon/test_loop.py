@@ -10,6 +10,7 @@ from condor_pydagman.adapters import schedd_requests as ask
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import end_notice, loop
 from condor_pydagman.daemon import nodes_log as nodes_log_writer
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import (
     Begin,
@@ -108,7 +109,7 @@ def test_a_record_that_is_not_known_puts_the_dag_on_hold(
     assert daemon.world.log.entries == before
     assert daemon.world.locked
     assert not daemon.requests(ask.Remove)
-    (hold,) = daemon.requests(ask.Hold)
+    (hold,) = daemon.requests(do.HoldJobs)
     assert hold.cluster == 0
     writer = f"the feature {feature}" if feature else "a newer version"
     assert f"a record TOMORROW, which {writer} of condor_pydagman has written" in hold.reason

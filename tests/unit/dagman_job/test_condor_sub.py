@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.dagman_job import condor_sub
 from condor_pydagman.dagman_job.condor_sub import CondorSub
+from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.errors import UsageError
 from condor_pydagman.names import DagPaths
 
@@ -111,7 +112,7 @@ def test_quoting_is_that_of_stock(word: str, quoted: str) -> None:
 
 @given(WORDS)
 def test_arguments_come_back_as_they_were(words: list[str]) -> None:
-    assert condor_sub.parse_quoted(condor_sub.quote_arguments(words)) == words
+    assert parse_quoted(condor_sub.quote_arguments(words)) == words
 
 
 @given(st.dictionaries(NAMES, st.text(alphabet="ab '\";=\t")))

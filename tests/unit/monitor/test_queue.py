@@ -19,7 +19,7 @@ from condor_pydagman.monitor.dagman_job_commands import act_on
     [
         (lambda: schedd_queries.dagman_ad(7), "can't ask the schedd for job 7: away"),
         (lambda: schedd_queries.queued_dagman_ad(7), "can't ask the schedd: away"),
-        (lambda: schedd_queries.my_dagman_ads("ann"), "can't ask the schedd: away"),
+        (lambda: schedd_queries.my_dagman_ads(), "can't ask the schedd: away"),
         (
             lambda: schedd_queries.my_ended_dagman_ads(5),
             "can't ask the schedd for its history: away",

@@ -170,5 +170,5 @@ def test_a_configuration_that_cannot_be_read_is_none(
     def fail(*words: object, **options: object) -> None:
         raise subprocess.TimeoutExpired("python", 30)
 
-    monkeypatch.setattr(choice.subprocess, "run", fail)
+    monkeypatch.setattr(subprocess, "run", fail)
     assert choice.of_configuration() == []
