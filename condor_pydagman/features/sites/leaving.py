@@ -70,6 +70,8 @@ def leave(sites: Groups, group: int, reason: str) -> bool:
     sites.settle_claim(group)
     name, site = sites.groups[group].name, sites.sites[group]
     sites.run.say(f"Group {name} has to leave site {site}: {reason}")
+    states = sites.run.nodes.states
+    remove(sites, group, *(n for n in sites.groups[group].nodes if states[n] == State.SUBMITTED))
     return True
 
 
@@ -179,9 +181,7 @@ def _remove(sites: Groups, group: int, nodes: list[int]) -> None:
     where nobody can say that they do not run any more."""
     run = sites.run
     name, site = sites.groups[group].name, sites.sites[group]
-    reason = f"Group {name} leaves site {site}"
-    for node in nodes:
-        lifecycle.remove_rest(run, run.job_table.by_node[node], reason)
+    reason = remove(sites, group, *nodes)
     if not sites.may_force(group, run.now):
         return
     limit = sites.groups[group].policy.removal
@@ -192,6 +192,18 @@ def _remove(sites: Groups, group: int, nodes: list[int]) -> None:
     for node in nodes:
         cluster, proc = run.job_table.by_node[node].target
         run.emit(do.RemoveJobs(f"{reason}, which does not answer", cluster, proc=proc, force=True))
+
+
+def remove(sites: Groups, group: int, *nodes: int) -> str:
+    """Remove the jobs of these nodes, since the group leaves its site; returns the reason.
+
+    A replay does so as well, with the same event: what can't be done about jobs that are being
+    removed must be the same.
+    """
+    reason = f"Group {sites.groups[group].name} leaves site {sites.sites[group]}"
+    for node in nodes:
+        lifecycle.remove_rest(sites.run, sites.run.job_table.by_node[node], reason)
+    return reason
 
 
 def _drop(sites: Groups, node: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.engine import lifecycle, views
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.jobs import ENDED, Change
+from condor_pydagman.engine.jobs import ENDED, Change, Jobs
 from condor_pydagman.engine.node_states import CANCELLED, CLEANING, UNWANTED, Anew, Cause, State
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.state import Mode
@@ -94,6 +94,12 @@ class Sites(Groups):
         if group is not None and change in (Change.SUBMITTED, Change.ENDED):
             by_job = change is Change.SUBMITTED and self.run.dag.kinds[node] != NodeKind.DATA
             self.rests.stirs(group, self.run.happened(event.time), by_job=by_job)
+
+    def jobs_seen(self, node: int, jobs: Jobs) -> None:
+        """They are removed if its group leaves, and it was being submitted meanwhile."""
+        group = self.group(node)
+        if group is not None and self.leaves(node):
+            leaving.remove(self, group, node)
 
     # The end of a run of a node.
 

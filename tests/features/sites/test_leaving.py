@@ -57,11 +57,13 @@ def test_its_jobs_are_removed_first() -> None:
     (removal,) = harness.asked(do.RemoveJobs)
     assert removal.cluster == 2
     assert "leaves site s" in removal.reason
+    assert harness.replay().engine.run.job_table.by_node[1].removing
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
     assert harness.groups() == "g=LEAVING@s"
     assert harness.state("C") is not State.WAITING  # it is being submitted
     harness.take("C", 3)
     assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [3]
+    assert harness.replay().engine.run.job_table.by_node[2].removing
     harness.happens(make.of_job(EventKind.JOB_ABORTED, 3))
     assert harness.groups() == "g=WAITING"
 
