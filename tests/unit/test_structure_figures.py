@@ -80,7 +80,7 @@ LINES = {
     "data_requests": 1745,
     "engine": 7877,
     "explain": 2403,
-    "features": 30055,
+    "features": 30073,
     "follow": 4570,
     "graph": 4278,
     "language": 3948,
