@@ -18,7 +18,7 @@ from condor_pydagman.vocabulary import CORE_EVENTS
 
 
 class Entry(NamedTuple):
-    """A feature; all of it that those must know who do not import it."""
+    """What other modules need to know of a feature without importing it."""
 
     name: str  # of its folder
     # attributes of a Dag of which one is not empty if the DAG wants it, beside its `features`
@@ -37,8 +37,8 @@ class Entry(NamedTuple):
     # of its `commands`
     restored: tuple[str, ...] = ()
     runs: bool = True  # whether it has a part in runs, its module `run`
-    # field of the administrator's Config that is not 0 if a DAGMan that has read an old log wants
-    # it, whatever its DAG
+    # a knob of the administrator's Config: if it is not 0, the feature is loaded after the replay
+    # of a log, for any DAG
     after_replay: str = ""
     # field of the options of condor_dagman by which a person asks for it in a whole DAG;
     # `of_option` of its `commands` puts it there

@@ -58,8 +58,8 @@ def text_of_node(dag: Dag, node: int, owner: Owner) -> tuple[str, Owner]:
 
 
 def open_known(path: str, reader: tuple[int, int]) -> BinaryIO:
-    """As `open_ordinary`, on behalf of another user: names in a file that we alone can read would
-    tell him what is in it, if they are those of his files, and we open them.
+    """As `open_ordinary`, but not if `reader` could not read the file.  Else we might open files
+    that a secret file names: their owner would notice, and learn what the secret file says.
 
     Args:
         reader: user and group, who can read the file by the modes of it and its directories.

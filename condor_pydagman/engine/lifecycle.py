@@ -79,7 +79,7 @@ def start_roots(run: RunState) -> None:
 
 
 def start_all(run: RunState, nodes: Sequence[int]) -> None:
-    """Start those of the nodes, whose turn has come, that may start."""
+    """Start those of these nodes that may start; their turn has come."""
     for node in nodes:
         if run.nodes.states[node] != State.WAITING or run.is_closed_to(node):
             continue

@@ -10,7 +10,7 @@ reply was lost after the question.
 
 A log may have lost its end (a crash of the machine, a full disk), and jobs may have ended that it
 does not show at all.  So the schedd's history is asked as well, after a recovery, before a proc
-counts as lost, and if a submit's reply and event both may be; what it tells goes into the log.
+counts as lost, and if a submit's reply and event may both be lost; what it tells goes into the log.
 """
 
 from __future__ import annotations

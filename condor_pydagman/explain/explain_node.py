@@ -51,7 +51,7 @@ _STATES = {
     NodeStatus.ERROR: "failed",
     NodeStatus.FUTILE: "can't run, because an ancestor failed",
 }
-_OF_ITSELF = ("node.", "job.", "script.")  # how causes begin of which it is told for itself
+_OF_ITSELF = ("node.", "job.", "script.")  # beginnings of causes that are told of the node itself
 _OF_DAG = ("dagman", "dag")  # causes that concern every node
 _WAITING = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.FUTILE)
 

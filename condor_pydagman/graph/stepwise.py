@@ -9,7 +9,7 @@ from typing import TypeVar
 _T = TypeVar("_T")
 Steps = Generator[None, None, _T]  # each `next` is a step; returns the result
 
-# That some milliseconds of work have:
+# Amounts that take some milliseconds:
 AT_A_TIME = 50_000  # numbers in an array
 OBJECTS = 3000
 

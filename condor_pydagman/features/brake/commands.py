@@ -1,4 +1,4 @@
-"""BRAKE: what a DAG does of which much fails; and what a brake counts."""
+"""BRAKE: what a DAG does when much of it fails; and what a brake counts."""
 
 from __future__ import annotations
 

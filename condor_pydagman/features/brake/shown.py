@@ -61,7 +61,7 @@ RECORDS: Records = {
 
 
 def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
-    """Why each BRAKE acts that does, by name."""
+    """Why each brake that acts does so, by its name."""
     acting = BrakesSeen.of(tally.run).acting
     return {"brakes": {name: brake.record.reason for name, brake in acting.items()}}
 

@@ -1,4 +1,4 @@
-"""How many groups of the DAG a site gets, by how those fared that it had: trials and rests.
+"""How many groups of the DAG a site gets, by how its earlier groups fared: trials and rests.
 
 A site where no group of the DAG has been done is on trial: it gets TRIALS of them, and more when
 one is done, or when the jobs of one have been there for TRIAL_S.  So a site that fails all jobs
@@ -8,9 +8,9 @@ A site from which groups were taken back rests: for a while none of the DAG's gr
 it, and then one at a time, with the same pause before the next one.  A group that fails after such
 a rest makes it twice as long.  Groups that were at the site before it began do not: they tell
 nothing new.  A site that has failed TRIALS groups while others work is avoided for an hour: only
-groups that have no other site come there.  The rest is over when a group there has got further than
-those that were taken back, by one of its jobs, or has ended well.  All of that follows from the
-nodes log.
+groups that have no other site come there.  The rest ends when a group there ends well, or when one
+of its jobs takes it further than the groups that were taken back had come.  All of that follows
+from the nodes log.
 """
 
 from __future__ import annotations

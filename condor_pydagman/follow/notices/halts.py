@@ -139,7 +139,7 @@ def _why_success(known: Known) -> str:
 
 
 def _progress_of_end(known: Known) -> str:
-    """How far DAGMan is that is told to end, and what still runs."""
+    """How far a DAGMan that is to end has come, and what still runs."""
     last = dict(_last_nodes(known))
     others = [name for name in known.run.in_queue if name not in last]
     if not (last or others):

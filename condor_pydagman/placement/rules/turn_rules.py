@@ -163,8 +163,8 @@ def ticket_name(ticket: Ticket) -> str:
 def as_others_see_it(ticket: Ticket) -> Ticket:
     """The ticket as it is read from its name, where times are rounded and numbers limited.
 
-    Who decides by anything finer than others see may think that another goes first who thinks the
-    same of it: both would wait.
+    Decide by these rounded times: by exact ones, each of two workers could conclude that the other
+    goes first, and both would wait.
     """
     seen = read_ticket_name(ticket_name(ticket))
     return seen if seen is not None else ticket
