@@ -119,6 +119,7 @@ def make_ready(run: RunState, node: int, *, first: bool = False) -> None:
     run.nodes.move(node, Cause.NEEDS_SUBMIT, run.now)
     if run.is_closed_to(node):
         run.nodes.move(node, Cause.DROPPED, run.now)
+        run.nodes.not_failed(node)  # as in `run_end`, of what is ready when the FINAL node begins
     else:
         run.ready.add(node, run.priority(node), first=first)
 

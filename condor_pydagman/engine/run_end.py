@@ -296,11 +296,10 @@ def _drop_ready(run: RunState) -> None:
     run.categories.clear()
     run.save_points.clear()
     run.scripts.pre.clear()
-    for node in list(run.nodes.in_state(State.RETRY_WAIT)):
+    for node in list(run.nodes.in_state(State.RETRY_WAIT, State.READY)):
         run.retrying.queue.discard(node)
-        run.nodes.move(node, Cause.NEEDS_SUBMIT, run.now)
-    for node in list(run.nodes.in_state(State.READY)):
         run.nodes.move(node, Cause.DROPPED, run.now)
+        run.nodes.not_failed(node)  # a parent may have failed since it was ready
 
 
 def _end_if_final_is_over(run: RunState) -> None:
