@@ -34,7 +34,7 @@ def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
     path = os.fspath(dag)
     looks = _STARTING_LOOKS
     while looks and not _is_served(path):
-        state = _state_of_queued(path)
+        state = _state_of_coming(path)
         if state is None:
             break
         looks = _STARTING_LOOKS if state in (DagState.IDLE, DagState.HELD) else looks - 1
@@ -49,10 +49,10 @@ def _is_served(path: str) -> bool:
     return connection is not None
 
 
-def _state_of_queued(path: str) -> DagState | None:
-    """The state of a DAG whose job is in the queue; None of others."""
+def _state_of_coming(path: str) -> DagState | None:
+    """The state of a DAG whose DAGMan is in the queue, or has no lock yet; None of others."""
     try:
         found = find_dag(path)
     except PydagmanError:
         return None
-    return found.state if found.ad else None
+    return found.state if found.ad or found.state is DagState.UNKNOWN else None

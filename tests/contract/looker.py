@@ -10,6 +10,7 @@ signal) and its text.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 
 import condor_pydagman
 from condor_pydagman.cli import dag_checker, pydagman
-from tests.unit.web.page_client import a_page, run
+from tests.unit.web.page_client import a_page
 
 MAX_EVENTS = 1000
 NODES, KINDS = 32, ("output", "log", "script-pre", "script-post", "script-hold")
@@ -69,7 +70,7 @@ def look(request: list[str]) -> int:
     if kind == "python":
         print(repr(FUNCTIONS[words[0]](words[1])))
         return 0
-    print("\n".join(run(lambda: page(Path(words[0]).absolute()))))
+    print("\n".join(asyncio.run(page(Path(words[0]).absolute()))))
     return 0
 
 

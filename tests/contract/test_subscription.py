@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import subscribe
+from condor_pydagman.api import dag_subscription
 from condor_pydagman.errors import FileError, UsageError
 from condor_pydagman.features.common.adapters.request_socket import RequestSocket, connected
 from condor_pydagman.features.steering import clients as subscriptions
@@ -91,6 +92,19 @@ def test_events_come_as_they_happen_until_the_dag_ends(
     assert [event["event"] for event in told] == ["job.terminate", "node.state", "dag.end"]
     again = subscribe(dag, told[0]["id"])
     assert [event["event"] for event in again] == ["node.state", "dag.end"]
+
+
+def test_a_dagman_that_just_starts_is_waited_for(
+    dag: str, logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has written its banner, and has no lock yet."""
+    started: list[Dagman] = []
+    monkeypatch.setattr(dag_subscription.time, "sleep", lambda _: started.append(Dagman(dag)))
+    events = subscribe(dag)
+    assert next(events)["event"] == "dag.start"
+    logs.end()
+    assert [event["event"] for event in events][-1] == "dag.end"
+    started[0].end()
 
 
 def test_only_what_happens_from_now_on(dagman: Dagman, dag: str, logs: DagLogs) -> None:

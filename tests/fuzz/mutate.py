@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
 from tests.fuzz.sample import Sample, as_read, random_options
@@ -41,11 +42,14 @@ def _shuffle_lines(random: Random, text: str, other: str) -> str:
     return "\n".join(lines)
 
 
-def _swap_lines(random: Random, text: str, other: str) -> str:
-    lines = text.split("\n")
-    one, two = random.randrange(len(lines)), random.randrange(len(lines))
-    lines[one], lines[two] = lines[two], lines[one]
-    return "\n".join(lines)
+def _swap(separator: str, random: Random, text: str, other: str) -> str:
+    parts = text.split(separator)
+    one, two = random.randrange(len(parts)), random.randrange(len(parts))
+    parts[one], parts[two] = parts[two], parts[one]
+    return separator.join(parts)
+
+
+_swap_lines, _swap_words = partial(_swap, "\n"), partial(_swap, " ")
 
 
 def _repeat_line(random: Random, text: str, other: str) -> str:
@@ -60,13 +64,6 @@ def _drop_line(random: Random, text: str, other: str) -> str:
     lines = text.split("\n")
     del lines[random.randrange(len(lines))]
     return "\n".join(lines)
-
-
-def _swap_words(random: Random, text: str, other: str) -> str:
-    words = text.split(" ")
-    one, two = random.randrange(len(words)), random.randrange(len(words))
-    words[one], words[two] = words[two], words[one]
-    return " ".join(words)
 
 
 def _word_of_other(random: Random, text: str, other: str) -> str:
