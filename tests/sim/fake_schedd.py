@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Union
 
-from condor_pydagman.adapters.schedd_requests import Accepted, ListRemovable, LostReply, Remove
+from condor_pydagman.adapters.schedd_requests import (
+    Accepted,
+    ListRemovable,
+    LostReply,
+    QueueFull,
+    Remove,
+)
 from condor_pydagman.engine.actions import HoldJobs, SubmitJob, SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.engine.queues import Target
@@ -60,6 +66,8 @@ class FakeSchedd:
         world = self._world
         if self.down or world.hit("refuse"):
             return PoolError("no schedd", transient=True)
+        if world.hit("full"):
+            return QueueFull("no room")
         if world.hit("refuse_for_good"):
             return PoolError("bad submit file", transient=False)
         if world.hit("lost_before"):
@@ -79,6 +87,8 @@ class FakeSchedd:
             return PoolError("no schedd", transient=True)
         if any(outcomes.procs(node) > 1 or outcomes.factory(node) for node in nodes):
             return PoolError("not all of them have one proc", transient=False)
+        if world.hit("full"):
+            return QueueFull("no room")
         if world.hit("refuse_for_good"):
             return PoolError("one of them is bad", transient=False)
         if world.hit("lost_before"):
@@ -93,6 +103,8 @@ class FakeSchedd:
         world = self._world
         if self.down or world.hit("refuse"):
             return PoolError("no schedd", transient=True)
+        if world.hit("full"):
+            return QueueFull("no room")
         if world.hit("refuse_for_good"):
             return PoolError("bad submit file", transient=False)
         if world.hit("lost_before"):

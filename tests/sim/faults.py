@@ -22,6 +22,7 @@ class Faults:
     outage: float = 0.0  # the schedd does not answer for a while (an occasion: 20 s)
     refuse: float = 0.0  # a submit is refused, for now
     refuse_for_good: float = 0.0
+    full: float = 0.0  # the schedd's queue has no room for a submit
     lost_before: float = 0.0  # a submit never arrives, and neither does a reply
     lost_after: float = 0.0  # a submit is accepted, but the reply does not arrive
     lose_job: float = 0.0  # the schedd forgets a running proc without an event
@@ -74,6 +75,7 @@ _MAX_RATES = {
     "outage": 0.3,
     "refuse": 0.3,
     "refuse_for_good": 0.05,
+    "full": 0.6,
     "lost_before": 0.2,
     "lost_after": 0.3,
     "lose_job": 0.1,

@@ -18,6 +18,7 @@ O15 What the log says of a script's end is how it ended.
 O28 A proc whose end DAGMan has heard of is not removed.
 O29 No sound log counts as one that can't be true (checked by world.py).
 O30 A job with a list of common input files is submitted when the log has the list.
+O56 A full queue counts as no attempt to submit a node.
 O16 to O27, O31, O46: see oracles_special.py.  O22, O32 to O45, O47, O48: see the parts of features
 (`parts.Part`).
 
@@ -85,6 +86,7 @@ class Oracles:
         self._heard = SeenInputs()
         self._listed = False
         self._in_queue: set[int] = set()  # clusters that the schedd has listed
+        self._tries: dict[int, int] = {}  # attempts to submit before the input, by node
         self._known: set[int] = set()  # nodes of which the engine knew jobs before the input
         self.goes_on = -1
         self._limits_at_submit: dict[int, Throttles] = {}
@@ -137,6 +139,8 @@ class Oracles:
             self._replies = []  # what was right before does not count
         if isinstance(an_input, inputs.ScriptEnded):
             self._statuses[an_input.node, an_input.kind] = an_input.status
+        if _is_full(an_input):
+            self._tries = dict(process.engine.run.submission.attempts)
         self.special.input_given(process, an_input)
         for part in self._world.parts:
             part.input_given(process, an_input)
@@ -145,6 +149,9 @@ class Oracles:
         """All actions for an input have been done."""
         if self._world.ever_garbled:
             return
+        if _is_full(an_input):
+            counted = process.engine.run.submission.attempts
+            require(counted == self._tries, "O56: a full queue counts as an attempt")
         self.special.input_done(process, an_input)
         for part in self._world.parts:
             part.input_done(process, an_input)
@@ -417,6 +424,10 @@ class Oracles:
             return False
         new = action.record == JournalRecord.ADOPTED and action.node not in self._known
         return new and action.cluster in self._in_queue
+
+
+def _is_full(an_input: inputs.Input) -> bool:
+    return isinstance(an_input, inputs.SubmitFailed) and an_input.full
 
 
 def _all(names: Iterable[set[T]]) -> set[T]:
