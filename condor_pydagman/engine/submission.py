@@ -120,10 +120,11 @@ def has_room(run: RunState, *, waits: bool) -> None:
     """The schedd's queue took a job: it is full no more if that is the second in a row, or nothing
     `waits`; at a steady limit each job that ends gives room for one."""
     submission = run.submission
-    submission.taken += 1
-    if submission.is_full and (submission.taken > 1 or not waits):
-        submission.is_full = False
-        run.say("The queue of the schedd has room again")
+    if submission.is_full:
+        submission.taken += 1
+        submission.is_full = waits and submission.taken < 2
+        if not submission.is_full:
+            run.say("The queue of the schedd has room again")
 
 
 def on_common_input(run: RunState, found: CommonInput) -> None:
