@@ -13,6 +13,7 @@ from typing import Any
 import htcondor2
 
 OWN_MACRO = "PYDAGMAN_EXPANDED"  # in this process only
+# Knobs of the schedd, by the number that it answers instead of the next proc's.
 _SCHEDD_LIMITS = {
     "-2": "MAX_JOBS_SUBMITTED",
     "-3": "MAX_JOBS_PER_OWNER",

@@ -141,7 +141,6 @@ _REFUSED = (
 # The schedd's own answer to a commit, after which stock does not try again either.  With code 0 it
 # is a warning about jobs that the schedd has, and the end of its reply was lost.
 _FORBIDDEN = re.compile(r"unable to commit transaction, schedd:-?[1-9]")
-# Knobs of the schedd, by the number that it answers instead of the next proc's.
 
 
 class ScheddAdapter:
@@ -280,6 +279,8 @@ class ScheddAdapter:
         Raises:
             PoolError: the schedd did not answer.
         """
+        if not (cluster or self.cluster):
+            return  # DAGMan runs by hand: there is no job
         action = htcondor2.JobAction.Release if release else htcondor2.JobAction.Hold
         with self._connection() as schedd:
             which, subcode = f"ClusterId == {self.cluster}", HELD_BY_DAGMAN

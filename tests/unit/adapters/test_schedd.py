@@ -152,6 +152,7 @@ def test_a_dagman_without_a_job_asks_and_tells_nothing() -> None:
     adapter = ScheddAdapter(0)
     assert adapter.own_ad() == {}
     adapter.publish({"DAG_Status": "0"})
+    adapter.hold(0, 0, "why")
 
 
 def test_what_is_undefined_in_the_own_ad_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
