@@ -56,7 +56,8 @@ def _meaning(error: OSError, path: str) -> str:
         return " (it is not executable: use chmod +x)"
     if error.errno != errno.ENOENT or not os.path.isfile(path):
         return ""
-    with open(path, "rb") as file:
+    first = ""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
         first = file.readline(200).decode("utf-8", "replace")
     named = f" of its first line, {first.rstrip()}," * first.startswith("#!")
     windows = "; the line ends in CR LF: save the file with LF" * first.endswith("\r\n")
