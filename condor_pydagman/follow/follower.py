@@ -149,7 +149,7 @@ class Follower:
             OutKind.RESCUE_READ: self._rescue_read,
             OutKind.RESCUE_TO: self._rescue_to,
             OutKind.SCRIPT_START: self._script_start,
-            OutKind.SCRIPT_ERROR: lambda line: self.run.unstarted.update({line.node: line.text}),
+            OutKind.SCRIPT_ERROR: self._script_error,
             OutKind.SCRIPT_END: self._script_end,
             OutKind.SCRIPT_DEFERRED: self._script_deferred,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
@@ -401,6 +401,11 @@ class Follower:
         self._learn(line.node)
         self._say_failed(line.node, f"can't be submitted: {line.text}")
         self._unlogged(line, JournalRecord.SUBMIT_FAILED, State.READY)
+
+    def _script_error(self, line: OutLine) -> None:
+        unstarted = self.run.unstarted
+        if line.node in unstarted or len(unstarted) < MAX_SAID:
+            unstarted[line.node] = line.text
 
     def _say_failed(self, node: str, how: str) -> None:
         said = self.run.said_failed

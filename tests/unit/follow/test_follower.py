@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.follow.follower import order
+from condor_pydagman.follow.follower import MAX_SAID, order
 from condor_pydagman.follow.run_model import Attempt, Halted, Run
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
@@ -291,6 +291,8 @@ def test_what_is_said_of_failures_decides_no_state() -> None:
     assert follower.run.unstarted == {"D": "it is gone"}
     names(follower, line(OutKind.SCRIPT_START, node="D", text="POST"))
     assert not follower.run.unstarted
+    names(follower, *(line(OutKind.SCRIPT_ERROR, node=str(n), text="x") for n in range(2000)))
+    assert len(follower.run.unstarted) == MAX_SAID
     assert follower.plan
     assert follower.run.nodes["A"].status is not NodeStatus.ERROR
 
