@@ -161,15 +161,14 @@ class GrowthHelper:
     def _piece(self, order: _Order) -> Steps[Piece]:
         run = self._run
         most = run.config.max_piece_mb * MB
-        texts = Texts(
-            lambda path: read_whole(path, max(0, most - sum(map(len, texts.values())))), {}
-        )
         extensions = growth_of(run.dag).extensions
         how = Extend(0, "", order.name) if order.node < 0 else extensions[order.node]
+        known = {}
         if order.text is not None:
-            texts[how.file] = order.text
+            known[how.file] = order.text
         elif isinstance(how, Scatter):
-            texts[how.file] = scattered(how, read_whole(how.file, most))
+            known[how.file] = scattered(how, read_whole(how.file, most))
+        texts = Texts(read_whole, known, most)
         yield
         text = self._text(order, how, texts)
         named = self._named(text)

@@ -7,6 +7,7 @@ become of the files.  Reading takes a step at a time: the caller has other thing
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import not_
@@ -46,6 +47,7 @@ _ONLY_AT_THE_START = {
 # What a piece says of its own nodes only, and nobody can say of a node later.
 _OF_NEW_NODES: dict[type, str] = {}
 
+ReadText = Callable[[str, int], str]
 Begun = Callable[[int], bool]
 
 
@@ -239,14 +241,20 @@ class PieceText(NamedTuple):
 
 
 class Texts(dict[str, str]):
-    """The files of a piece by path, each read when it is first named; some are known."""
+    """The files of a piece by path, each read when it is first named; some are known.
 
-    def __init__(self, read: Callable[[str], str], known: Mapping[str, str]) -> None:
+    Args:
+        read: reads a file of at most so many characters.
+        most: characters of all of them.
+    """
+
+    def __init__(self, read: ReadText, known: Mapping[str, str], most: int = sys.maxsize) -> None:
         super().__init__(known)
-        self._read = read
+        self._read, self._left = read, most - sum(map(len, known.values()))
 
     def __missing__(self, path: str) -> str:
-        text = self[path] = self._read(path)
+        text = self[path] = self._read(path, max(0, self._left))
+        self._left -= len(text)
         return text
 
 
