@@ -21,6 +21,7 @@ from condor_pydagman.adapters import detached_process
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.report import Report
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.feature_table import part
 from condor_pydagman.features.common.adapters.request_socket import (
@@ -152,7 +153,7 @@ class LocalClients:
         """The engine has handled a command, and what is to be in the job ad is on its way: the
         client is answered when the schedd has it, since the next DAGMan reads it there."""
         an_input, asked = self._commands.popleft()
-        told = {"done": 1, **self._state()}
+        told = {"done": 1, **self._state(self._run.engine.report())}
         if isinstance(an_input, inputs.Resume):  # in force of a brake when the log has it
             told["halted"] = "halt_file" in told
         answer = _Unanswered(
@@ -285,7 +286,7 @@ class LocalClients:
 
     def _told(self, command: object, options: Mapping[str, Any]) -> dict[str, Any]:
         """What a command answers that changes nothing."""
-        run, report = self._run, self._run.engine.report()
+        run = self._run
         if command == "names":
             prefix = str(options.get("prefix", ""))
             begin_so = (name for name in run.dag.names if name.startswith(prefix))
@@ -294,6 +295,7 @@ class LocalClients:
             sites = run.engine.features.get("sites")
             reports = sites.group_reports() if sites is not None else ()
             return {"done": 1, "groups": [one._asdict() for one in islice(reports, MAX_GROUPS)]}
+        report = run.engine.report()
         return {
             "program": f"condor_pydagman {__version__}",
             "protocol": VERSION,
@@ -301,13 +303,12 @@ class LocalClients:
             "cluster": run.job.cluster,
             "pid": run.process.pid,
             "nodes": report.total,
-            **self._state(),
+            **self._state(report),
             **{one.field.lower(): one.answer for one in report.shown if one.answer},
         }
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self, report: Report) -> dict[str, Any]:
         """What commands for the whole DAG change; the halt file, if it keeps the DAG halted."""
-        report = self._run.engine.report()
         limits = {one.name: getattr(report.limits, one.name) for one in COMMANDS["limits"].options}
         told = {"halted": report.halts.halted, "limits": limits, "priority": report.priority}
         file = os.path.abspath(self._run.paths.halt)
