@@ -11,6 +11,7 @@ import contextlib
 import errno
 import re
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -60,7 +61,7 @@ def mapped(url: Url, host: str) -> Iterator[None]:
         raise fault_of(error, url, host) from None
 
 
-class LibraryReader:
+class LibraryReader(ABC):
     """An open source, a file of a library; see `endpoint.Reader`.
 
     Args:
@@ -87,9 +88,9 @@ class LibraryReader:
         self._rest = self._rest[count:]
         return count
 
+    @abstractmethod
     def _block(self) -> bytes:
         """The next bytes; none at the end."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """See `endpoint.Reader`."""
