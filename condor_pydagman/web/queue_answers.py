@@ -24,7 +24,7 @@ PATIENCE_S = 20.0  # for the schedd
 MAX_BYTES = 64 << 20  # of an answer
 Ad = Mapping[str, Any]
 _HELD_FROM_THE_BEGIN = "JobStatus == 5 && HoldReasonCode == 15"  # which no log tells
-UNIVERSE = 7  # of DAGMan's jobs
+_UNIVERSE = 7  # of DAGMan's jobs
 
 
 class QueueAnswers:
@@ -109,8 +109,8 @@ def main(words: Sequence[str]) -> int:
         return 1
     plain = (str, int, float, bool)
     found = [{name: value for name, value in dict(ad).items() if isinstance(value, plain)}
-             for ad in ads if ad["JobUniverse"] == UNIVERSE]  # fmt: skip
-    more = Counter(ad.get("DAGManJobId") for ad in ads if ad["JobUniverse"] != UNIVERSE)
+             for ad in ads if ad["JobUniverse"] == _UNIVERSE]  # fmt: skip
+    more = Counter(ad.get("DAGManJobId") for ad in ads if ad["JobUniverse"] != _UNIVERSE)
     for ad in found:
         ad[MORE_HELD] = int(ad.get(MORE_HELD) or 0) + more[ad["ClusterId"]]
     sys.stdout.write(json.dumps(found))
