@@ -71,7 +71,7 @@ LOADED = {"modules": 132, "lines": 31_637}
 SLACK = 50
 LINES = {
     "": 1678,
-    "adapters": 7648,
+    "adapters": 7651,
     "api": 2371,
     "cli": 5225,
     "config": 1017,
@@ -80,14 +80,14 @@ LINES = {
     "data_requests": 1745,
     "engine": 7877,
     "explain": 2403,
-    "features": 30073,
-    "follow": 4570,
+    "features": 30081,
+    "follow": 4575,
     "graph": 4278,
     "language": 3948,
     "lint": 4468,
     "monitor": 3136,
     "picture": 2996,
-    "placement": 13730,
+    "placement": 13731,
     "pool": 1735,
     "records": 2969,
     "report": 2337,
@@ -95,14 +95,14 @@ LINES = {
     "web": 2860,
     "workflow": 2537,
 }
-LINES_OF_TESTS = 138_734
+LINES_OF_TESTS = 138_737
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 34_954,
     "cli/dagman.py": 33_880,
-    "cli/dag_checker.py": 18_527,
-    "cli/watch.py": 30_135,
-    "placement/data_node.py": 21_952,
+    "cli/dag_checker.py": 18_528,
+    "cli/watch.py": 30_137,
+    "placement/data_node.py": 21_954,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
