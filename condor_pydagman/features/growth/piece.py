@@ -7,7 +7,6 @@ become of the files.  Reading takes a step at a time: the caller has other thing
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import not_
@@ -248,7 +247,7 @@ class Texts(dict[str, str]):
         most: characters of all of them.
     """
 
-    def __init__(self, read: ReadText, known: Mapping[str, str], most: int = sys.maxsize) -> None:
+    def __init__(self, read: ReadText, known: Mapping[str, str], most: int) -> None:
         super().__init__(known)
         self._read, self._left = read, most - sum(map(len, known.values()))
 

@@ -27,7 +27,7 @@ def read_now(dag: Dag, node: int, text: str, read: ReadText, options: BuildOptio
     how = growth_of(dag).extensions[node]
     if isinstance(how, Scatter):
         text = scattered(how, text)
-    texts = Texts(lambda path, _most: read(path), {how.file: text})
+    texts = Texts(lambda path, _most: read(path), {how.file: text}, most=0)  # `read` has its own
     whole = text_of(dag, node, texts, options, lambda child: False, 0)
     named = untrusted.Named(dag) if whole.untrusted else None
     return at_once(read_piece(dag, whole, named=named))
