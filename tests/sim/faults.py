@@ -51,6 +51,7 @@ class Faults:
     short_machine: float = 0.0  # there is no process for a script just now
     slow_schedd: float = 0.0  # a request, or its answer, takes a while
     lost_answer: float = 0.0  # the answer to a request (but a submit) does not come
+    unlock: float = 0.0  # somebody deletes the lock file (an occasion: 20 s)
     no_edit: float = 0.0  # the schedd refuses an edit of DAGMan's own ad
     schedd_gone: float = (
         0.0  # the schedd dies; its successor starts DAGMan again (an occasion: 20 s)
@@ -104,6 +105,7 @@ _MAX_RATES = {
     "short_machine": 0.2,
     "slow_schedd": 0.3,
     "lost_answer": 0.1,
+    "unlock": 0.3,
     "no_edit": 0.9,
     "schedd_gone": 0.1,
 }

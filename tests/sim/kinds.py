@@ -34,10 +34,13 @@ def chosen(**kinds: bool) -> frozenset[str]:
     return frozenset(kind for kind, wanted in kinds.items() if wanted)
 
 
-# Each feature meets each other one: the worlds of two kinds.
+# Each feature meets each other one, and two others at once: worlds of so many kinds.
 PAIRS = tuple(combinations(MEANINGS, 2))
+SINGLES: tuple[tuple[str, ...], ...] = ((), *((kind,) for kind in MEANINGS))
+IN_TURN = {"singles": SINGLES, "pairs": PAIRS, "threes": tuple(combinations(MEANINGS, 3))}
 
 
-def pair_of(seed: int) -> tuple[str, str]:
-    """The two kinds of the world of that seed, so that seeds in a row have all pairs."""
-    return PAIRS[seed % len(PAIRS)]
+def in_turn(how: str, seed: int) -> dict[str, bool]:
+    """The kinds of the world of that seed: seeds in a row have all `how` there are."""
+    kinds = IN_TURN[how]
+    return dict.fromkeys(kinds[seed % len(kinds)], True)

@@ -209,8 +209,9 @@ class FakeLock:
         self._world = world
 
     def restore(self) -> bool:
-        """Make it anew: no, nobody deletes it."""
-        return False
+        """Make it anew if somebody has deleted it."""
+        deleted, self._world.unlocked = self._world.unlocked, False
+        return deleted
 
     def remove(self) -> None:
         self._world.boundary()

@@ -1,5 +1,6 @@
 """Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with an option for each kind
-of world that is to be (see `--help`); `--pairs`: all two of them in turn.
+of world that is to be (see `--help`); `--pairs`: all two of them in turn.  Without `--seed` they
+are seeds that nobody has tried, and count in the ledger.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -13,7 +14,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.sim.kinds import MEANINGS, pair_of
+from tests.sim import ledger
+from tests.sim.kinds import IN_TURN, MEANINGS, in_turn
 from tests.sim.world import World
 
 SEEDS = Path(__file__).with_name("seeds.txt")
@@ -59,8 +61,8 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
 
 def _judged(seed: int, options: argparse.Namespace) -> Verdict:
     kinds = {kind: getattr(options, kind) for kind in MEANINGS}
-    if options.pairs:
-        kinds.update(dict.fromkeys(pair_of(seed), True))
+    if options.in_turn:
+        kinds.update(in_turn(options.in_turn, seed))
     return judge(seed, together=not options.apart, **kinds)
 
 
@@ -71,19 +73,24 @@ def _trace(seed: int, options: argparse.Namespace) -> str:
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.sim.run")
-    parser.add_argument("--seed", type=int, default=1, help="first seed")
+    parser.add_argument("--seed", type=int, help="first seed")
     parser.add_argument("--count", type=int, default=1, help="how many seeds")
     parser.add_argument("--verbose", action="store_true", help="show every seed")
     parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
     for kind, meaning in MEANINGS.items():
         parser.add_argument(f"--{kind}", action="store_true", help=meaning)
-    parser.add_argument("--pairs", action="store_true", help="each seed has two kinds, in turn")
+    for how in IN_TURN:
+        words = {"action": "store_const", "const": how, "dest": "in_turn"}
+        parser.add_argument(f"--{how}", **words, help="of the kinds, in turn")
     parser.add_argument("--apart", action="store_true", help="no nodes are submitted together")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []
     codes: Counter[int] = Counter()
-    for seed in range(options.seed, options.seed + options.count):
+    new = options.seed is None
+    first = options.seed
+    seeds = ledger.new_range(options.count) if new else range(first, first + options.count)
+    for seed in seeds:
         verdict = _judged(seed, options)
         codes.update(verdict.world.exit_codes[-1:])
         if options.twice and _trace(seed, options) != verdict.world.trace_text():
@@ -93,6 +100,10 @@ def main() -> int:
         if options.verbose or verdict.error:
             show(seed, verdict, trace=not options.quiet)
     print(f"{options.count} seeds, last exit codes {dict(codes)}, failed: {failed or 'none'}")
+    if new:
+        of_kinds = [kind for kind in MEANINGS if getattr(options, kind)]
+        ledger.add(options.in_turn or "+".join(of_kinds), seeds, len(failed))
+        print(f"seeds from {seeds.start} on; {ledger.passed():,} have passed since one failed")
     return 1 if failed else 0
 
 

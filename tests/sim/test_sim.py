@@ -7,11 +7,12 @@ long run, and by `python -m tests.sim.run`, which tries as many as one likes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.sim import faults
-from tests.sim.kinds import MEANINGS, PAIRS, PARTS
+from tests.sim import faults, ledger
+from tests.sim.kinds import IN_TURN, MEANINGS, PAIRS, PARTS, in_turn
 from tests.sim.parts import FRESH as FRESH_OF_A_KIND
 from tests.sim.run import judge, known_seeds
 from tests.sim.verdicts import Violation
@@ -25,6 +26,7 @@ for _pair in PAIRS:
     if not any(set(kinds.split()) == set(_pair) for kinds in FRESH):
         FRESH[" ".join(_pair)] = 2
 SLICE = 25
+NEW = 150  # of worlds of one kind, of two, of three: others each time
 FEW = 6  # of each kind that are tried in each run of the tests
 SLICES = [(kinds, 1, min(FEW, count)) for kinds, count in FRESH.items()]
 MORE = [
@@ -32,6 +34,28 @@ MORE = [
     for kinds, count in FRESH.items()
     for first in range(FEW + 1, count + 1, SLICE)
 ]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", IN_TURN)
+def test_new_seeds(how: str, notices: list[str]) -> None:
+    """Others each time; a notice says how many have passed since one failed."""
+    seeds = ledger.new_range(NEW)
+    errors = {seed: judge(seed, **in_turn(how, seed)).error for seed in seeds}
+    wrong = {seed: error for seed, error in errors.items() if error}
+    ledger.add(how, seeds, len(wrong))
+    passed = f"{ledger.passed():,} new ones have passed since one failed"
+    notices.append(f"seeds: with these {how} {passed}")
+    command = f".venv/bin/python -m tests.sim.run --{how} --seed"
+    assert not wrong, "\n".join(f"{command} {seed}\n{error}" for seed, error in wrong.items())
+
+
+def test_seeds_that_pass_are_counted_from_the_last_failure_on(tmp_path: Path) -> None:
+    path = tmp_path / "var" / "seeds.txt"
+    assert ledger.passed(path) == 0
+    for failed in (0, 2, 0, 0):
+        ledger.add("pairs", ledger.new_range(5), failed, path)
+    assert ledger.passed(path) == 10
 
 
 # Runs that are made anew with crashes, each with the seed, and what must happen in it.

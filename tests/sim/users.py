@@ -1,5 +1,5 @@
 """What users do to a running DAG: halt, pause and resume it, change its throttles, remove or hold
-its jobs, remove DAGMan (once or twice), put it on hold, delete its log."""
+its jobs, remove DAGMan (once or twice), put it on hold, delete its log or its lock file."""
 
 from __future__ import annotations
 
@@ -55,6 +55,9 @@ class Users:
             self._stop()
         elif world.hit("broken_log"):
             self._give_input(inputs.LogBroken("it is gone"))
+        elif world.hit("unlock"):
+            world.trace("lock file deleted", "")
+            world.unlocked = True
         elif world.hit("schedd_gone"):
             world.trace("schedd gone", "")
             world.process.orphaned = True

@@ -29,6 +29,7 @@ from tests.sim.workload import Workload, draw
 
 MAX_ERAS = 3
 MAX_END_S = 200_000.0  # seconds that a run may take after the faults have ended
+COOL_DOWN_S = 300.0  # of the schedd, before it starts a DAGMan again that has not been killed
 ROUNDING_S = 1e-6  # seconds that a sum of times may be off; a wait is so much longer
 MAX_WAITS = 1000  # in a row for nothing; a log that is read event by event makes some
 MAX_LINES = 100_000
@@ -48,7 +49,9 @@ class World:
         now: seconds.
         era, life: see above, counted from 0.
         parts: of features, see `parts.Part`.
-        locked: whether the lock file is there.
+        locked: whether the DAG has begun and not ended, as the lock file says.
+        unlocked: whether somebody has deleted that file, and DAGMan has not made it anew yet: if it
+            is killed now, the next one can't know that there is something to recover.
         files: text of each file that DAGMan has written.
         rescue_text: the newest rescue file, '' if there is none.
         began_with: the one that the present run began with, as its lock file says.
@@ -74,7 +77,7 @@ class World:
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
         self.era = self.life = self.boundaries = 0
-        self.locked = False
+        self.locked = self.unlocked = False
         self.files: dict[str, str] = {}
         self.rescue_text = ""
         self.began_with = ""
@@ -217,7 +220,7 @@ class World:
     def boundary(self) -> None:
         """A place where DAGMan may be killed."""
         self.boundaries += 1
-        if self.boundaries in self._crash_at or self.hit("crash"):
+        if self.boundaries in self._crash_at or (not self.unlocked and self.hit("crash")):
             raise Killed
 
     def trace_text(self) -> str:
@@ -243,10 +246,12 @@ class World:
             self.log.truncate()
         self._starts = recovering
 
-    def _restart_later(self) -> None:
+    def _restart_later(self, *delays: float) -> None:
+        """After one of these delays, or another one."""
         self.process = None
         self.life += 1
-        self.after(self.rng.choice((0.0, 1.0, self.rng.uniform(0.0, 300.0))), self._start)
+        others = (0.0, 1.0, self.rng.uniform(0.0, 300.0))
+        self.after(self.rng.choice((*others, *delays)), self._start)
 
     def _exited(self, process: Process) -> None:
         assert process.exit is not None
@@ -259,7 +264,7 @@ class World:
             self.exit_codes.append(code)
             self.process, self._over = None, True
         elif process.exit.keep_lock:
-            self._restart_later()
+            self._restart_later(COOL_DOWN_S)
         else:
             self._ended(code)
 

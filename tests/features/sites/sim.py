@@ -269,7 +269,7 @@ class FakeSites(Part):
 
     def ended_well(self, process: Process) -> None:
         self._note_log()
-        dag, done = process.dag, set(self.world.oracles.truth.done)
+        dag, done = process.dag, self.world.oracles.truth.done - process.unneeded()
         for part in self.world.parts:
             done -= part.not_run()
         matched: dict[int, str] = {}
