@@ -2,8 +2,10 @@
 
     .venv/bin/python -m benchmarks.busy_schedd [--dags N] [--jobs N] [--seconds S]
 
-A pool of its own is started.  Each DAG has one node, whose job sleeps; the other jobs are on hold.
-The CPU time is that of the schedd, with what it forks to answer queries, in a second.
+A pool of its own is started.  Each DAG has one node, whose job is on hold as the other jobs are.
+Those are older than the DAGs: as the schedd goes through its queue from the oldest job on, looks of
+a DAGMan at its own job ad then cost most.  The CPU time is that of the schedd in a second, with
+what it forks to answer queries.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from benchmarks.subjects import OURS, STOCK
 
 SETTLE_S = 45.0  # after the start of the DAGs
 AT_ONCE = 1000  # jobs of one submission
+DAGMANS = "JobUniverse == 7"
 
 
 def main() -> None:
@@ -35,7 +38,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with started_place() as place:
         homes = {  # before the queue has jobs: a new directory waits until it has none
-            subject: directories_of(place, f"busy-{subject}", dags.sleeper(), arguments.dags)
+            subject: directories_of(place, f"busy-{subject}", dags.held(), arguments.dags)
             for subject in (STOCK, OURS)
         }
         _fill(place, arguments.jobs)
@@ -56,18 +59,18 @@ def _fill(place: Place, jobs: int) -> None:
 
 
 def _beside(place: Place, subject: str, directories: Sequence[Path], seconds: float) -> str:
-    clusters = []
     try:
         place.submit(directories, subject)
         for directory in directories:
             log = directory / f"{dags.NAME}.nodes.log"
-            place.wait_events(log, events.EXECUTE, 1, START_TIMEOUT_S)
-            clusters.append(events.read(directory / f"{dags.NAME}.dagman.log")[0].cluster)
+            place.wait_events(log, events.SUBMIT, 1, START_TIMEOUT_S)
         time.sleep(SETTLE_S)
         return _spent(place, seconds)
     finally:
-        which = " || ".join(f"ClusterId == {cluster}" for cluster in clusters) or "false"
-        htcondor2.Schedd().act(htcondor2.JobAction.Remove, which)
+        schedd = htcondor2.Schedd()
+        schedd.act(htcondor2.JobAction.Remove, DAGMANS)
+        while schedd.query(DAGMANS, projection=["ClusterId"], limit=1):
+            time.sleep(1.0)
         time.sleep(SETTLE_S)
 
 

@@ -109,6 +109,11 @@ def sleeper() -> Workload:
     return _uniform(SLEEPER, ["N0"], [])
 
 
+def held() -> Workload:
+    """One node whose job is on hold: it needs neither a slot nor a process."""
+    return _uniform("executable = /bin/true\nhold = true\n", ["N0"], [])
+
+
 def workflow(shape: str, size: int) -> Workload:
     """A known scientific workflow; its jobs sleep for RUN_TIMES_S, each kind for one of them."""
     made = shapes.make(shape, size)

@@ -20,7 +20,13 @@ HERE = Path(__file__).resolve().parent
 COMPILED = b"\x7fELF"  # how such a program begins
 # A checkout may be below /tmp, where DAGMan refuses to keep its log.
 # HTCondor's default of 100,000 jobs is less than a DAG of as many nodes has with its DAGMan.
-KNOBS = "DAGMAN_AVOID_SLASH_TMP = False\nMAX_JOBS_PER_OWNER = 1000000\n"
+# By default 500 jobs of the scheduler universe run, 200 of one user.
+KNOBS = """\
+DAGMAN_AVOID_SLASH_TMP = False
+MAX_JOBS_PER_OWNER = 1000000
+START_SCHEDULER_UNIVERSE = True
+MAX_RUNNING_SCHEDULER_JOBS_PER_OWNER = 10000
+"""
 TIMEOUT_S = 600.0  # so long takes nothing that goes well
 _SHOWN = 1500  # characters of a `.dagman.out` in an error
 

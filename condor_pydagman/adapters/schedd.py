@@ -155,7 +155,8 @@ class ScheddAdapter:
         self.cluster = cluster
         # whether submits produce the job's credentials (DAGMAN_PRODUCE_JOB_CREDENTIALS)
         self.credentials = True
-        self._own_jobs = f"DAGManJobId == {cluster}"
+        # `==` would let the schedd evaluate the rest of a constraint for each job of no DAG
+        self._own_jobs = f"DAGManJobId =?= {cluster}"
         self._ownership = Ownership(cluster)
         self._schedd: Any = None
         self.warn = warn  # the same; it can be changed
@@ -183,7 +184,7 @@ class ScheddAdapter:
         plain = os.path.normpath(directory)
         spellings = dict.fromkeys((nodes_log, f"{plain}/{base}", f"{plain}/./{base}"))
         same = [f"DAGManNodesLog =?= {quoted(path)}" for path in spellings]
-        mine = [f"DAGManJobId == {self.cluster}"] if self.cluster else []
+        mine = [f"DAGManJobId =?= {self.cluster}"] if self.cluster else []
         self._own_jobs = "(" + " || ".join(mine + same) + ")"
 
     def submit(
