@@ -90,8 +90,6 @@ class Exceeded(NamedTuple):
 class BrakeCount:
     """What one brake has counted since the start, or since a person resumed the DAG."""
 
-    __slots__ = ("_brake", "_limit", "_nodes", "_runs")
-
     def __init__(self, brake: Brake, members: int) -> None:
         """`members`: how many nodes it counts."""
         self._brake = brake
