@@ -91,7 +91,6 @@ LINES = {
     "pool": 1735,
     "records": 2969,
     "report": 2337,
-    "transfer": 10,
     "web": 2860,
     "workflow": 2537,
 }
