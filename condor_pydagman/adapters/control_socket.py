@@ -86,11 +86,7 @@ class Server(NamedTuple):
 
 
 class Conversation:
-    """The protocol with one client: takes received bytes, gives bytes to send and the request.
-
-    Attributes:
-        over: whether nothing more will be sent.
-    """
+    """The protocol with one client: takes received bytes, gives bytes to send and the request."""
 
     def __init__(self, server: Server) -> None:
         self._server = server

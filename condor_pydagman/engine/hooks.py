@@ -26,11 +26,7 @@ OWN = -2  # in place of a node: the event is of a job of a feature's own
 
 
 class Hooks:
-    """Methods of the features of a run, by moment, in the order of `feature_table.FEATURES`.
-
-    Attributes:
-        Others: as the methods of `feature.Feature` that have these names.
-    """
+    """Methods of the features of a run, by moment, in the order of `feature_table.FEATURES`."""
 
     # what applies a journal record
     records: Records
@@ -39,6 +35,7 @@ class Hooks:
     inputs: Inputs  # what takes an input, after the core if that takes it as well
     replies: Inputs  # what takes an answer of a helper
     own_holds: tuple[str, ...]  # how the reasons of features' own holds begin
+    # the methods of `feature.Feature` that have these names
     at_starts: tuple[Callable[[bool], None], ...]
     before_end: tuple[Callable[[], bool], ...]
     before_ended: tuple[Callable[[int, str], bool], ...]
