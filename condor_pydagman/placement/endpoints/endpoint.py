@@ -7,6 +7,7 @@ secrets, and nothing else for what servers, networks and disks do.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, TypeVar
@@ -48,6 +49,16 @@ class Entry(NamedTuple):
     # algorithm ("md5", "adler32", "sha256") to hexadecimal digits, if the service knows them
     # without reading the file
     checksums: Mapping[str, str] = {}
+
+
+@contextlib.contextmanager
+def unless_missing() -> Iterator[None]:
+    """Leave a `with` block without a `Fault` if that is that a file is missing."""
+    try:
+        yield
+    except Fault as fault:
+        if fault.kind is not FaultKind.MISSING:
+            raise
 
 
 class Reader(Protocol):
