@@ -17,6 +17,7 @@ from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.apply_rescue import Saved, read_saved
 from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.monitor.file_facts import changed_at
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
@@ -140,7 +141,7 @@ def _lines(
         yield f"{done - len(unknown)} of {total} are done and would be skipped, {left} would run"
         if unknown:
             yield f"The DAG has no node {_some(unknown)}: DAGMan would refuse this rescue file"
-        if _changed_since(found, file):
+        if changed_at(found.paths.primary) > file.written:
             yield f"{found.name} has changed since the rescue file was written"
     if file.failed:
         yield f"Failed: {_some(file.failed)}"
@@ -155,13 +156,6 @@ def _lines(
     yield f"To start over (sets rescue files aside): condor_pydagman run -force {found.name}"
     if not succeeded:
         yield f"To see why nodes failed: condor_pydagman explain {found.name}"
-
-
-def _changed_since(found: FoundDag, file: RescueFile) -> bool:
-    try:
-        return os.stat(found.paths.primary).st_mtime > file.written
-    except OSError:
-        return False
 
 
 def _node_lines(file: RescueFile, names: Sequence[str] | None, wanted: bool) -> Iterator[str]:
