@@ -61,7 +61,8 @@ def parse_dag(text: str, *, name: str = "<text>", any_node_names: bool = False) 
     Raises:
         DagError: DAGMan would refuse it; the exception has all mistakes.
     """
-    return dag_of([name], _reader_of(text, name), build_options(False, any_node_names), None)
+    files, how = DagFiles(), build_options(False, any_node_names)
+    return dag_of([name], lambda path: text if path == name else files.read(path), how, None)
 
 
 def check_dag(
@@ -128,11 +129,6 @@ def build_options(use_dag_dir: bool, any_node_names: bool) -> BuildOptions:
         allow_any_node_name_characters=any_node_names,
         use_dag_dir=use_dag_dir,
     )
-
-
-def _reader_of(text: str, name: str) -> ReadText:
-    files = DagFiles()
-    return lambda path: text if path == name else files.read(path)
 
 
 def _cycle(
