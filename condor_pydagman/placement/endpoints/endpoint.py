@@ -52,12 +52,12 @@ class Entry(NamedTuple):
 
 
 @contextlib.contextmanager
-def unless_missing() -> Iterator[None]:
-    """Leave a `with` block without a `Fault` if that is that a file is missing."""
+def unless(kind: FaultKind) -> Iterator[None]:
+    """Leave a `with` block as if nothing was wrong if it ends with a `Fault` of this kind."""
     try:
         yield
     except Fault as fault:
-        if fault.kind is not FaultKind.MISSING:
+        if fault.kind is not kind:
             raise
 
 

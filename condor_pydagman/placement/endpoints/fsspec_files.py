@@ -19,7 +19,7 @@ from condor_pydagman.placement.endpoints.endpoint import (
     Closing,
     Endpoint,
     Entry,
-    unless_missing,
+    unless,
 )
 from condor_pydagman.placement.endpoints.fsspec_options import file_system
 from condor_pydagman.placement.endpoints.library_faults import (
@@ -120,7 +120,7 @@ class FsspecFiles(Closing):
 
     def look(self, url: Url) -> Entry | None:
         """See `Endpoint`."""
-        with unless_missing(), self._errors(url):
+        with unless(FaultKind.MISSING), self._errors(url):
             return _entry("", self._fs.info(self._path(url)))
         return None
 
@@ -178,7 +178,7 @@ class FsspecFiles(Closing):
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
-        with unless_missing(), self._errors(url):
+        with unless(FaultKind.MISSING), self._errors(url):
             self._fs.rm_file(self._path(url))
 
     def copy(self, url: Url, to: Url) -> bool:

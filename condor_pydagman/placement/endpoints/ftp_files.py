@@ -23,7 +23,7 @@ from condor_pydagman.placement.endpoints.endpoint import (
     check_count,
     check_depth,
     linked_file,
-    unless_missing,
+    unless,
     whole_number,
 )
 from condor_pydagman.placement.endpoints.ftp_listing import (
@@ -151,7 +151,7 @@ class FtpFiles(Closing):
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
-        with unless_missing():
+        with unless(FaultKind.MISSING):
             self._command(url, b"DELE " + _word(url.path))
 
     def close(self) -> None:

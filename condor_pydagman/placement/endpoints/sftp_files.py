@@ -23,7 +23,7 @@ from condor_pydagman.placement.endpoints.endpoint import (
     Entry,
     check_depth,
     linked_file,
-    unless_missing,
+    unless,
 )
 from condor_pydagman.placement.endpoints.library_faults import (
     LibraryReader,
@@ -63,7 +63,7 @@ class SftpFiles(Closing):
 
     def look(self, url: Url) -> Entry | None:
         """See `Endpoint`."""
-        with unless_missing(), self._errors(url):
+        with unless(FaultKind.MISSING), self._errors(url):
             return _entry("", self._sftp().stat(url.path))
         return None
 
@@ -123,7 +123,7 @@ class SftpFiles(Closing):
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
-        with unless_missing(), self._errors(url):
+        with unless(FaultKind.MISSING), self._errors(url):
             self._sftp().remove(url.path)
 
     def close(self) -> None:
