@@ -22,6 +22,7 @@ Records = Mapping[str, Callable[[int, LogEvent], None]]
 Events = Mapping[int, Callable[[int, LogEvent], None]]
 Inputs = Mapping[type, Callable[[Any], None]]
 NONE: Mapping[Any, Any] = MappingProxyType({})
+TABLES = ("records", "attempt_records", "events", "inputs", "replies")  # the others are tuples
 OWN = -2  # in place of a node: the event is of a job of a feature's own
 
 
@@ -75,20 +76,7 @@ class Hooks:
 
     __slots__ = tuple(__annotations__)
 
-    def __init__(
-        self,
-        records: Records = NONE,
-        attempt_records: Records = NONE,
-        events: Events = NONE,
-        inputs: Inputs = NONE,
-        replies: Inputs = NONE,
-        own_holds: tuple[str, ...] = (),
-    ) -> None:
-        for moment in self.__slots__:
-            setattr(self, moment, ())
-        self.records = records
-        self.attempt_records = attempt_records
-        self.events = events
-        self.inputs = inputs
-        self.replies = replies
+    def __init__(self, own_holds: tuple[str, ...] = ()) -> None:
+        for name in self.__slots__:
+            setattr(self, name, NONE if name in TABLES else ())
         self.own_holds = own_holds

@@ -24,8 +24,8 @@ from condor_pydagman import feature_table, transfer_file
 from condor_pydagman.adapters import request_client
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
-from condor_pydagman.engine.feature import TABLES, Feature
-from condor_pydagman.engine.hooks import Hooks
+from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.hooks import TABLES, Hooks
 from condor_pydagman.feature_table import FEATURES, OF_CODE, OF_EVENT, RECORDS, part
 from condor_pydagman.features.steering.clients import LocalClients
 from condor_pydagman.follow.notice import CAUSES
