@@ -31,14 +31,7 @@ if TYPE_CHECKING:
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
     from condor_pydagman.follow.dag_events import DagEvent
     from condor_pydagman.follow.run_model import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
-    from condor_pydagman.graph.model import (
-        Abort,
-        Retry,
-        Script,
-        Splice,
-        Tolerance,
-        Variable,
-    )
+    from condor_pydagman.graph.model import Abort, Retry, Script, Splice, Tolerance, Variable
     from condor_pydagman.lint.findings import Severity
     from condor_pydagman.monitor.found_state import DagState
     from condor_pydagman.placement.api import PlacementResult, run_requests, transfer_file
@@ -113,53 +106,18 @@ __all__ = [
 
 # The modules that the names come from; a test holds this table and the imports above together.
 _HOMES = {
-    "api.dag_errors": (
-        "DagError",
-        "DagProblem",
-        "Place",
-    ),
-    "api.dag_history": (
-        "dag_events",
-        "read_run",
-    ),
-    "api.dag_lint": (
-        "LintFinding",
-        "lint_dag",
-    ),
-    "api.dag_reading": (
-        "check_dag",
-        "parse_dag",
-        "read_dag",
-    ),
+    "api.dag_errors": ("DagError", "DagProblem", "Place"),
+    "api.dag_history": ("dag_events", "read_run"),
+    "api.dag_lint": ("LintFinding", "lint_dag"),
+    "api.dag_reading": ("check_dag", "parse_dag", "read_dag"),
     "api.dag_run": ("DagRun",),
-    "api.dag_state": (
-        "DagStatus",
-        "dag_status",
-    ),
-    "api.dag_submit": (
-        "SubmittedDag",
-        "submit_dag",
-    ),
+    "api.dag_state": ("DagStatus", "dag_status"),
+    "api.dag_submit": ("SubmittedDag", "submit_dag"),
     "api.dag_subscription": ("subscribe",),
-    "api.dag_view": (
-        "Dag",
-        "Edge",
-        "Node",
-    ),
-    "placement.api": (
-        "PlacementResult",
-        "run_requests",
-        "transfer_file",
-    ),
-    "adapters.request_client": (
-        "SteeringAnswer",
-        "steer",
-    ),
-    "api.rescue_files": (
-        "Rescue",
-        "read_rescue",
-        "write_rescue",
-    ),
+    "api.dag_view": ("Dag", "Edge", "Node"),
+    "placement.api": ("PlacementResult", "run_requests", "transfer_file"),
+    "adapters.request_client": ("SteeringAnswer", "steer"),
+    "api.rescue_files": ("Rescue", "read_rescue", "write_rescue"),
     "api.run_end": ("DagTimeout",),
     "api.run_report": ("RunReport",),
     "api.status_files": (
@@ -169,41 +127,14 @@ _HOMES = {
         "read_node_status",
         "write_node_status",
     ),
-    "errors": (
-        "ConfigError",
-        "FileError",
-        "PoolError",
-        "PydagmanError",
-        "UsageError",
-    ),
+    "errors": ("ConfigError", "FileError", "PoolError", "PydagmanError", "UsageError"),
     "lint.findings": ("Severity",),
-    "graph.model": (
-        "Abort",
-        "Retry",
-        "Script",
-        "Splice",
-        "Tolerance",
-        "Variable",
-    ),
+    "graph.model": ("Abort", "Retry", "Script", "Splice", "Tolerance", "Variable"),
     "monitor.found_state": ("DagState",),
     "follow.dag_events": ("DagEvent",),
-    "follow.run_model": (
-        "Attempt",
-        "Hold",
-        "NodeRun",
-        "Run",
-        "ScriptRun",
-        "Usage",
-    ),
-    "vocabulary": (
-        "NodeKind",
-        "NodeStatus",
-        "ScriptKind",
-    ),
-    "workflow.nodes": (
-        "WorkflowNode",
-        "WorkflowNodes",
-    ),
+    "follow.run_model": ("Attempt", "Hold", "NodeRun", "Run", "ScriptRun", "Usage"),
+    "vocabulary": ("NodeKind", "NodeStatus", "ScriptKind"),
+    "workflow.nodes": ("WorkflowNode", "WorkflowNodes"),
     "workflow.workflow": ("Workflow",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 MAX_MESSAGE_CHARS = 1000
 # Control characters except the tab, also as bytes that are no UTF-8; line separators of Unicode,
@@ -60,6 +61,12 @@ def does(count: int, verb: str) -> str:
     if verb == "be":
         return "is" if count == 1 else "are"
     return f"{verb}s" if count == 1 else verb
+
+
+def first_of(names: Sequence[str], most: int = 5) -> str:
+    """`A, B and 3 more`: the first names, and how many others there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def size_text(size: float) -> str:

@@ -169,7 +169,9 @@ def _be_child(
 ) -> None:
     """Live as the child; never returns."""
     try:
-        _die_with(parent)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it died before the kernel knew
+            os._exit(0)
         gc.freeze()  # what is there stays: to look at it would copy its pages
         _forget_signals()
         close_all_but((ours.fileno(),))
@@ -180,12 +182,6 @@ def _be_child(
     except BaseException:  # whatever it is, the child must not go on as its parent
         sys.excepthook(*sys.exc_info())
     finally:
-        os._exit(0)
-
-
-def _die_with(parent: int) -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died before the kernel knew
         os._exit(0)
 
 

@@ -86,11 +86,7 @@ class Server(NamedTuple):
 
 
 class Conversation:
-    """The protocol with one client: takes received bytes, gives bytes to send and the request.
-
-    Attributes:
-        over: whether nothing more will be sent.
-    """
+    """The protocol with one client: takes received bytes, gives bytes to send and the request."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -412,7 +408,9 @@ class ControlSocket:
         `refused` is called with a line about invalid clients, at most every REPORT_INTERVAL_S.
         """
         begun, requests = time.monotonic(), []
-        self._drop_overdue(begun)
+        for client in list(self._clients.values()):
+            if begun >= self._overdue_at(client):
+                self._drop(client)
         for descriptor, _ in self._poll.poll(0):
             listener = self._by_fd.get(descriptor)
             if listener is not None:
@@ -436,11 +434,6 @@ class ControlSocket:
     def _overdue_at(self, client: _Client) -> float:
         is_busy = len(self._clients) >= MAX_CLIENTS and not client.asked
         return client.accepted_at + (BUSY_CLIENT_TIMEOUT_S if is_busy else CLIENT_TIMEOUT_S)
-
-    def _drop_overdue(self, now: float) -> None:
-        for client in list(self._clients.values()):
-            if now >= self._overdue_at(client):
-                self._drop(client)
 
     def _update_listening(self) -> None:
         now = time.monotonic()

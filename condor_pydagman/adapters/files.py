@@ -256,6 +256,18 @@ def read_text(path: str, *, own: bool = False) -> str:
         return file.read().decode("utf-8", "surrogateescape")
 
 
+def text_of(path: str, what: str) -> str:
+    """As `read_text`, of a file that a person has named.
+
+    Raises:
+        FileError: it can't be read; the message calls it `what`.
+    """
+    try:
+        return read_text(path)
+    except OSError as error:
+        raise FileError(f"can't read the {what} {path}: {error.strerror}") from None
+
+
 def open_ordinary(path: str) -> BinaryIO:
     """Open a file, which somebody else may have made, for reading.
 

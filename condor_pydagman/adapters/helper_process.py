@@ -82,7 +82,7 @@ class Helper(ABC):
 
     @abstractmethod
     def serve(self, order: Any) -> Any:
-        """Do it; returns the answer."""
+        """Do it; returns the answer.  What it raises is the reason that `failed` is told."""
 
 
 class HelperProcess:
@@ -151,7 +151,7 @@ class HelperProcess:
             self._begin()
         elif self._until is not None and self._clock() >= self._until:
             self._end_child()
-            self._fail(self.helper.late)
+            self._fail(self._in_words(self.helper.late))
         results, self._results = self._results, []
         return results
 
@@ -175,11 +175,15 @@ class HelperProcess:
         return watched(Child(self._serve), self._epoll)
 
     def _serve(self, message: Any) -> Any:
-        """In the process."""
+        """In the process: why nothing has come of an order, or the answer."""
         if not self._is_limited:
             self._is_limited = True
             _limit_memory(self.helper.max_bytes)
-        return self._messages.encoded(self.helper.serve(self._messages.decoded(message)))
+        try:
+            answer = self.helper.serve(self._messages.decoded(message))
+        except Exception as error:  # whatever it is, it is told
+            return [error_text(error), None]
+        return [None, self._messages.encoded(answer)]
 
     def _receive(self, child: Child) -> None:
         try:
@@ -188,11 +192,14 @@ class HelperProcess:
             idle = child.idle
             self._end_child()
             if self._waiting and not idle:
-                self._fail(self.helper.died)
+                self._fail(self._in_words(self.helper.died))
             return
-        for message in messages:
-            answer = self._messages.decoded(message)
-            self._found(self.helper.reply(self._waiting[0][0], answer))
+        for why, answer in messages:
+            if why is not None:
+                self._fail(why)
+            else:
+                order, _ = self._waiting[0]
+                self._found(self.helper.reply(order, self._messages.decoded(answer)))
 
     def _end_child(self) -> None:
         child, self._child, self._until = self._child, None, None
@@ -200,11 +207,13 @@ class HelperProcess:
             self._epoll.unregister(child.fileno())
             child.kill()
 
+    def _in_words(self, limit: str) -> str:
+        most = self.helper
+        return limit.format(seconds=round(most.timeout_s), megabytes=most.max_bytes >> 20)
+
     def _fail(self, reason: str) -> None:
         """Nothing has come of the first order."""
         order, then = self._waiting[0]
-        most = self.helper
-        reason = reason.format(seconds=round(most.timeout_s), megabytes=most.max_bytes >> 20)
         orders = self.helper.instead(order, reason)
         if not orders:
             self._found(self.helper.failed(order, reason))

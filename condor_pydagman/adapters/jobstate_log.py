@@ -86,7 +86,9 @@ class JobstateLog:
             files.append_lines(self._path, self._kept)
         except FileError as error:
             self._next_try_at = time.monotonic() + JOBSTATE_RETRY_S
-            self._drop_oldest()
+            surplus = max(len(self._kept) - MAX_KEPT_LINES, 0)
+            del self._kept[:surplus]
+            self._dropped += surplus
             if str(error) != self._error:
                 self._error = str(error)
                 self._say(f"Warning: {error}; its lines are kept, to be written later")
@@ -98,9 +100,3 @@ class JobstateLog:
             missing = f", but for {self._dropped} lines that are lost" if self._dropped else ""
             self._say(f"{self._path} can be written again, and has been{missing}")
             self._dropped = 0
-
-    def _drop_oldest(self) -> None:
-        surplus = len(self._kept) - MAX_KEPT_LINES
-        if surplus > 0:
-            del self._kept[:surplus]
-            self._dropped += surplus

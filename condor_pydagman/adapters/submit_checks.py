@@ -221,6 +221,7 @@ def remarks_of(
         except BINDINGS:
             return ""
 
+    units = str(bindings.expanded("SUBMIT_REQUEST_MISSING_UNITS") or "")
     return remarks(
         dict(description),
         expand,
@@ -230,7 +231,7 @@ def remarks_of(
         read_file=_read_file,
         name=name,
         by=by,
-        missing_units=_units_are_missed(),
+        missing_units=units.strip().lower() == "warn",
     )
 
 
@@ -239,8 +240,3 @@ def _read_file(path: str) -> str | None:
         return files.read_text(path)
     except (OSError, FileError):
         return None
-
-
-def _units_are_missed() -> bool:
-    wanted = bindings.expanded("SUBMIT_REQUEST_MISSING_UNITS") or ""
-    return str(wanted).strip().lower() == "warn"

@@ -9,10 +9,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Union
 
-from condor_pydagman.adapters.files import DagFiles, read_text
+from condor_pydagman.adapters.files import DagFiles, text_of
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place, dag_error
 from condor_pydagman.api.dag_view import Dag
-from condor_pydagman.errors import FileError
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph import model
 from condor_pydagman.graph.apply_rescue import apply_progress
@@ -62,7 +61,8 @@ def parse_dag(text: str, *, name: str = "<text>", any_node_names: bool = False) 
     Raises:
         DagError: DAGMan would refuse it; the exception has all mistakes.
     """
-    return dag_of([name], _reader_of(text, name), build_options(False, any_node_names), None)
+    files, how = DagFiles(), build_options(False, any_node_names)
+    return dag_of([name], lambda path: text if path == name else files.read(path), how, None)
 
 
 def check_dag(
@@ -98,7 +98,7 @@ def dag_of(
     dag = _built(names, read, how)
     if rescue is not None:
         try:
-            apply_progress(dag, text_of(rescue, "rescue file"), os.fspath(rescue), how)
+            apply_progress(dag, text_of(os.fspath(rescue), "rescue file"), os.fspath(rescue), how)
         except DagFileErrors as errors:
             raise dag_error(errors) from None
     return Dag(dag)
@@ -112,18 +112,6 @@ def _built(names: Sequence[str], read: ReadText, how: BuildOptions) -> model.Dag
             _, errors = build_partial(names, read, how)
             found = DagFileErrors(errors.kept, lost=errors.lost) if errors.kept else first
             raise dag_error(found) from None
-
-
-def text_of(path: StrPath, what: str) -> str:
-    """The text of a file, whatever bytes it holds.
-
-    Raises:
-        FileError: it can't be read; the message calls it `what`.
-    """
-    try:
-        return read_text(os.fspath(path))
-    except OSError as error:
-        raise FileError(f"can't read the {what} {os.fspath(path)}: {error.strerror}") from None
 
 
 def names_of(paths: Sequence[StrPath]) -> list[str]:
@@ -141,11 +129,6 @@ def build_options(use_dag_dir: bool, any_node_names: bool) -> BuildOptions:
         allow_any_node_name_characters=any_node_names,
         use_dag_dir=use_dag_dir,
     )
-
-
-def _reader_of(text: str, name: str) -> ReadText:
-    files = DagFiles()
-    return lambda path: text if path == name else files.read(path)
 
 
 def _cycle(

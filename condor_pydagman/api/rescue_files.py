@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from condor_pydagman.adapters.files import replace, rescue_numbers
+from condor_pydagman.adapters.files import replace, rescue_numbers, text_of
 from condor_pydagman.api.dag_errors import dag_error
-from condor_pydagman.api.dag_reading import StrPath, text_of
+from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.api.dag_view import Dag, engine_dag
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.graph.apply_rescue import read_saved
@@ -47,7 +47,7 @@ def read_rescue(path: StrPath) -> Rescue:
         DagError: a line of it can't be read, or is neither DONE nor RETRY.
         FileError: the file can't be read.
     """
-    text = text_of(path, "rescue file")
+    text = text_of(os.fspath(path), "rescue file")
     try:
         saved = read_saved(text, os.fspath(path))
     except DagFileErrors as errors:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from condor_pydagman.adapters.files import replace
-from condor_pydagman.api.dag_reading import StrPath, text_of
+from condor_pydagman.adapters.files import replace, text_of
+from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
@@ -109,7 +109,7 @@ def read_node_status(path: StrPath) -> NodeStatusFile:
     end: Ad = {}
     nodes: dict[str, NodeStatusEntry] = {}
     try:
-        for ad in node_status_ads(text_of(path, "node status file")):
+        for ad in node_status_ads(text_of(os.fspath(path), "node status file")):
             kind = ad.get("Type")
             if kind == "NodeStatus":
                 nodes[str(ad["Node"])] = _entry(ad)

@@ -64,11 +64,7 @@ class CopiedFiles:
 
 
 class CopiedFile:
-    """A file, and how far it has been read.
-
-    Attributes:
-        path: of the file.
-    """
+    """A file, and how far it has been read."""
 
     def __init__(self, path: str, reader: tuple[int, int], *, near_end: bool) -> None:
         self.path, self._reader = path, reader

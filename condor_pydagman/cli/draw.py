@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 
-from condor_pydagman.adapters.files import DagFiles, read_text
+from condor_pydagman.adapters.files import DagFiles, text_of
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
-from condor_pydagman.errors import FileError, PydagmanError, UsageError
+from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
@@ -116,7 +116,7 @@ def _dag(arguments: argparse.Namespace) -> Dag:
         if arguments.grown:
             reopen_last_run(dag, arguments.dag_files)
         if arguments.rescue:
-            apply_progress(dag, _text(arguments.rescue, "rescue file"), arguments.rescue)
+            apply_progress(dag, text_of(arguments.rescue, "rescue file"), arguments.rescue)
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None
     if not len(dag):
@@ -138,7 +138,7 @@ def _states(dag: Dag, arguments: argparse.Namespace) -> States:
         return states
     if not file:
         return states
-    states.apply_ads(dag, node_ads(_text(file, "node status file"), file))
+    states.apply_ads(dag, node_ads(text_of(file, "node status file"), file))
     if states.unknown:
         say(
             f"condor_pydagman: {file} has {number_of(states.unknown, 'node')} that the DAG does"
@@ -167,10 +167,3 @@ def _find_near_dag(arguments: argparse.Namespace, file: str) -> str | None:
     directories = ["", os.path.dirname(arguments.dag_files[0])]
     paths = [os.path.join(directory, file) for directory in directories]
     return next((path for path in paths if os.path.isfile(path)), None)
-
-
-def _text(path: str, what: str) -> str:
-    try:
-        return read_text(path)
-    except OSError as error:
-        raise FileError(f"can't read the {what} {path}: {error.strerror}") from None

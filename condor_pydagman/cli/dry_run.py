@@ -22,7 +22,7 @@ from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
 from condor_pydagman.lint.findings import Findings, Severity
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
-from condor_pydagman.printable import does, number_of
+from condor_pydagman.printable import does, first_of, number_of
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 if TYPE_CHECKING:
@@ -282,9 +282,7 @@ def _lines(found: Outlook) -> Iterator[str]:
     if order.widths:
         widest = number_of(max(order.widths), "node")
         yield f"Order: {number_of(len(order.widths), 'step')}, up to {widest} in parallel"
-        names = [dag.names[node] for node in order.first[:MAX_SHOWN]]
-        more = f" and {len(order.first) - MAX_SHOWN} more" if len(order.first) > MAX_SHOWN else ""
-        yield f"First: {', '.join(names)}{more}"
+        yield f"First: {first_of([dag.names[node] for node in order.first], MAX_SHOWN)}"
     yield from _extras(found)
     if found.commands is not None:
         yield from command_lines(found.commands)

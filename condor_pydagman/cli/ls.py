@@ -155,7 +155,9 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         failed = str(row.failed) if row.total else "-"
         job = str(row.cluster) if row.cluster else "-"
         waits = f", waiting for {', '.join(dict.fromkeys(row.waits_for))}" if row.waits_for else ""
-        state = f"{row.state}{_though(row)}{waits}"
+        # the FINAL node, or ABORT-DAG-ON, may make any DAG succeed
+        hides = row.state == DagState.SUCCEEDED.value and row.failed
+        state = f"{row.state}{', although nodes failed' if hides else ''}{waits}"
         cells.append((job, printable(state), done, failed, age, printable(row.dag)))
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
     room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
@@ -164,9 +166,3 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         for *line, path in cells
     ]
     return list(columns(fitting, left=range(len(_COLUMNS))))
-
-
-def _though(row: Row) -> str:
-    """What a state hides: the FINAL node, or ABORT-DAG-ON, may make any DAG succeed."""
-    succeeded = row.state == DagState.SUCCEEDED.value
-    return ", although nodes failed" if succeeded and row.failed else ""

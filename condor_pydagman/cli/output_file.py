@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable
 
 from condor_pydagman.adapters.files import replace
@@ -20,7 +19,7 @@ def write_output(path: str, pieces: Iterable[str]) -> None:
     """
     if os.path.isdir(path):
         raise FileError(f"can't write {path}: it is a directory")
-    if not _is_special(path):
+    if os.path.isfile(path) or not os.path.exists(path):
         replace(path, pieces, durable=False)
         return
     try:
@@ -28,10 +27,3 @@ def write_output(path: str, pieces: Iterable[str]) -> None:
             file.writelines(pieces)
     except OSError as error:
         raise FileError(f"can't write {path}: {error.strerror}") from None
-
-
-def _is_special(path: str) -> bool:
-    try:
-        return not stat.S_ISREG(os.stat(path).st_mode)
-    except OSError:
-        return False

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from condor_pydagman.cli.say import say
-from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.pool import Pool
 from condor_pydagman.pool.personal import POOL_VARIABLE
 
@@ -30,14 +30,14 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     start.add_argument(
         "--timeout",
-        type=_positive,
+        type=integer(1),
         default=60,
         metavar="SECONDS",
         help="how long to wait until it is up",
     )
     start.add_argument(
         "--slots",
-        type=_positive,
+        type=integer(1),
         default=16,
         metavar="N",
         help="number of jobs that can run at a time",
@@ -66,12 +66,6 @@ def _pool_action(
         help=f"directory of the pool (default: ${POOL_VARIABLE}, else your own)",
     )
     return parser
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
-    return int(text)
 
 
 def _pool(arguments: argparse.Namespace) -> Pool:

@@ -7,7 +7,6 @@ import gc
 import heapq
 import io
 import os
-import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ from operator import attrgetter
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
-from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.failed_nodes import failures_by_kind
@@ -70,7 +69,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--format", choices=FORMATS, default="html", help="what to write (default: html)"
     )
     parser.add_argument(
-        "--rows", type=_rows, default=MAX_TABLE_ROWS, metavar="NUMBER",
+        "--rows", type=integer(0), default=MAX_TABLE_ROWS, metavar="NUMBER",
         help="rows of a table of the page, 0 for all (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
@@ -97,12 +96,6 @@ def run(arguments: argparse.Namespace) -> int:
         runs = f", {number_of(len(told.seen.runs), 'run')}" if told.seen is not None else ""
         say(f"{output}: {number_of(len(list(counted_nodes(told.last))), 'node')}{runs}")
     return 0
-
-
-def _rows(text: str) -> int:
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of rows; 0 stands for all")
-    return int(text)
 
 
 class Told(NamedTuple):

@@ -17,11 +17,12 @@ from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.apply_rescue import Saved, read_saved
 from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.monitor.file_facts import changed_at
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import does, number_of
+from condor_pydagman.printable import does, first_of, number_of
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_SHOWN = 10
@@ -139,14 +140,15 @@ def _lines(
         total = number_of(len(names), "node")
         yield f"{done - len(unknown)} of {total} are done and would be skipped, {left} would run"
         if unknown:
-            yield f"The DAG has no node {_some(unknown)}: DAGMan would refuse this rescue file"
-        if _changed_since(found, file):
+            some = first_of(unknown, MAX_SHOWN)
+            yield f"The DAG has no node {some}: DAGMan would refuse this rescue file"
+        if changed_at(found.paths.primary) > file.written:
             yield f"{found.name} has changed since the rescue file was written"
     if file.failed:
-        yield f"Failed: {_some(file.failed)}"
+        yield f"Failed: {first_of(file.failed, MAX_SHOWN)}"
     retries = [f"{name} {left}" for name, left in file.saved.retries.items()]
     if retries:
-        yield f"Retries left: {', '.join(retries[:MAX_SHOWN])}{_more(retries)}"
+        yield f"Retries left: {first_of(retries, MAX_SHOWN)}"
     succeeded = found.state is DagState.SUCCEEDED and file.written < begin_of_last_run(found)
     if succeeded:
         yield f"A later run of {found.name} succeeded; a new run uses the file all the same"
@@ -157,13 +159,6 @@ def _lines(
         yield f"To see why nodes failed: condor_pydagman explain {found.name}"
 
 
-def _changed_since(found: FoundDag, file: RescueFile) -> bool:
-    try:
-        return os.stat(found.paths.primary).st_mtime > file.written
-    except OSError:
-        return False
-
-
 def _node_lines(file: RescueFile, names: Sequence[str] | None, wanted: bool) -> Iterator[str]:
     if not wanted:
         return
@@ -171,14 +166,6 @@ def _node_lines(file: RescueFile, names: Sequence[str] | None, wanted: bool) -> 
     for name in names if names is not None else file.saved.done:
         what = "is done" if name in done else "failed" if name in failed else "would run"
         yield f"{name}: {what}"
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:MAX_SHOWN]) + _more(names)
-
-
-def _more(what: Any) -> str:
-    return f" and {len(what) - MAX_SHOWN} more" if len(what) > MAX_SHOWN else ""
 
 
 def _as_json(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,6 +42,23 @@ def integer(low: int, high: int | None = None) -> Callable[[str], int]:
         number = int(text) if text.isascii() and text.isdigit() else -1
         if number < low or (high is not None and number > high):
             raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
+        return number
+
+    return read
+
+
+def seconds(low: float, high: float) -> Callable[[str], float]:
+    """The same of a number of seconds, which may have a fraction."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = nan
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a number of seconds from {low:g} to {high:g}"
+            )
         return number
 
     return read

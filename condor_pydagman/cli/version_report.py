@@ -11,6 +11,7 @@ from importlib import metadata
 
 import condor_pydagman
 from condor_pydagman.engine import FORM
+from condor_pydagman.pool.advice import os_release
 from condor_pydagman.records.banner import number
 
 NEEDED = ("cryptography",)
@@ -38,7 +39,8 @@ def _rows() -> Iterator[tuple[str, str]]:
     yield "  from", condor_pydagman.__path__[0]
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
     yield "  from", sys.executable
-    yield "system", f"{platform.platform()}, {_distribution()}"
+    system = os_release().get("PRETTY_NAME", "of an unknown distribution")
+    yield "system", f"{platform.platform()}, {system}"
     yield from _htcondor()
     for package in NEEDED:
         yield package, _version(package)
@@ -68,15 +70,6 @@ def _installer() -> str:
     except metadata.PackageNotFoundError:
         return ""
     return f", installed by {name}" if name else ""
-
-
-def _distribution() -> str:
-    try:
-        with open("/etc/os-release", encoding="utf-8", errors="replace") as file:
-            named = [line for line in file if line.startswith("PRETTY_NAME=")]
-    except OSError:
-        named = []
-    return named[0].partition("=")[2].strip().strip('"') if named else "of an unknown distribution"
 
 
 def _installed(packages: tuple[str, ...]) -> str:

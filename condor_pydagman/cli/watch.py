@@ -14,7 +14,7 @@ from typing import Any
 
 from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.cli.say import say
-from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, seconds
 from condor_pydagman.cli.which_dag import my_dags
 from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.overview import Overview
@@ -65,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--interval",
-        type=_seconds,
+        type=seconds(0.1, 86400),
         default=INTERVAL_S,
         metavar="SECONDS",
         help=f"time between updates (default: {INTERVAL_S:g})",
@@ -234,13 +234,3 @@ def clock(when: float) -> str:
     moment, today = time.localtime(when), time.localtime()
     form = "%H:%M:%S" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M:%S"
     return time.strftime(form, moment)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not 0.1 <= seconds <= 86400:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0.1 to 86400")
-    return seconds

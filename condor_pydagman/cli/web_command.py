@@ -15,7 +15,7 @@ import webbrowser
 
 from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.cli.say import say
-from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, started_in
 
@@ -44,7 +44,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--port",
-        type=_port,
+        type=integer(0, 65535),
         default=0,
         metavar="N",
         help="port to listen on (default: any free one)",
@@ -178,9 +178,3 @@ class _opened:
         if self._path:
             with contextlib.suppress(OSError):
                 os.unlink(self._path)
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port number (1 to 65535)")
-    return int(text)

@@ -93,13 +93,13 @@ def choose_rescue(
         CannotStart: the one that was asked for is not there.
     """
     began_with = files.interrupted_run(options.lockfile or paths.lock)
-    maximum = config.max_rescue_num
+    maximum, save = config.max_rescue_num, options.load_save
     try:
         chosen = rescue.choose(
             files.rescue_numbers(paths),
             paths,
             rescue_file=options.rescue_file,
-            load_save=_save_file(options, paths),
+            load_save=(save, paths.save(save, os.getcwd())) if save else ("", ""),
             rescue_from=options.do_rescue_from,
             automatic=config.auto_rescue
             if options.auto_rescue is None
@@ -182,12 +182,6 @@ def _try_later(path: str, error: OSError) -> CannotStart:
     return CannotStart(
         f"ERROR: Failed to open {path}: {error.strerror}; starting again later", EXIT_RESTART
     )
-
-
-def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
-    """The file of -load_save: as it is named, and where it is; a pair of '' for none."""
-    name = options.load_save
-    return (name, paths.save(name, os.getcwd())) if name else ("", "")
 
 
 def _apply_rescue(

@@ -128,17 +128,14 @@ class InSteps(Protocol):
 
 
 class Helpers:
-    """See `ports.Helpers`.
-
-    Attributes:
-        admin: the administrator's knobs.
-        given: what features begin with.
-    """
+    """See `ports.Helpers`."""
 
     def __init__(
         self, run: DagRun, schedd: ScheddProcess, admin: Config, given: Mapping[str, Any]
     ) -> None:
-        self.run, self.admin, self.given = run, admin, given
+        self.run = run
+        self.admin = admin  # the administrator's knobs
+        self.given = given  # what features begin with
         self._schedd = schedd
         self._processes: dict[str, HelperProcess] = {}
         self._in_steps: dict[str, InSteps] = {}

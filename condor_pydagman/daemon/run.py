@@ -114,12 +114,7 @@ class Beginning(NamedTuple):
 
 
 class DagRun:
-    """Everything that belongs to one run; what `Ports` and `Settings` have are attributes of it.
-
-    Attributes:
-        resumes, rescue_number: see `Beginning`.
-        recovering: whether the nodes log of an earlier process is being replayed.
-    """
+    """Everything that belongs to one run; what `Ports` and `Settings` have are attributes of it."""
 
     # what is done for features that few DAGs have; whoever makes the run sets it
     helpers: ports.Helpers
@@ -153,7 +148,7 @@ class DagRun:
         self.contact = reached.contact
         self.stamps = reached.stamps
         self.resumes, self.rescue_number = beginning
-        self.recovering = self.resumes
+        self.recovering = self.resumes  # whether the log of an earlier process is being replayed
         self.written_rescue = 0  # number of the rescue file this run has written, 0 if none yet
         self.job_ad = JobAd(reached.schedd)  # edits of DAGMan's own ad
         # what features give to nodes; None if the DAG has none that does

@@ -132,8 +132,15 @@ class Submitter:
         return Submit(action, text, run.dag.directories.get(node, ""), checks, more)
 
     def ask(self, request: Submit, then: Callable[[SubmitResult], None]) -> None:
-        """Ask the schedd."""
-        self._flush_log()
+        """Ask the schedd.
+
+        `.dagman.out` is flushed at intervals: it shows a submission that takes long, without a
+        write for each of a thousand nodes.
+        """
+        now = self.run.clock.monotonic()
+        if now >= self._next_flush_at:
+            self.run.out.flush()
+            self._next_flush_at = now + FLUSH_INTERVAL_S
         self.run.schedd.ask(request, then)
 
     def _answered(self, action: do.SubmitNode, text: str, result: SubmitResult) -> inputs.Input:
@@ -247,14 +254,6 @@ class Submitter:
             return inline
         known = self._templates.get(os.path.join(dag.directories.get(node, ""), dag.submits[node]))
         return "".join(body + queue for body, queue in known[1].parts) if known else ""
-
-    def _flush_log(self) -> None:
-        """Flush `.dagman.out` at intervals: it shows a submission that takes long, without a write
-        for each of a thousand nodes."""
-        now = self.run.clock.monotonic()
-        if now >= self._next_flush_at:
-            self.run.out.flush()
-            self._next_flush_at = now + FLUSH_INTERVAL_S
 
     def failed(
         self, node: int, reason: str, *, permanent: bool, unknown: bool = False, full: bool = False

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from condor_pydagman import feature_table
-from condor_pydagman.engine.hooks import Hooks
+from condor_pydagman.engine.hooks import TABLES, Hooks
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Anew
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Methods = tuple[tuple[str, str], ...]
 Table = Mapping[Any, Callable[..., Any]]
-TABLES = ("records", "attempt_records", "events", "inputs", "replies")
 
 
 class Feature:
@@ -252,9 +251,9 @@ _MOMENTS = tuple(name for name in Hooks.__slots__ if name not in (*TABLES, "own_
 def connect(run: RunState, wanted: Iterable[Feature]) -> None:
     """From now on the run has these features; their order counts."""
     active = tuple(wanted)
-    own_holds = tuple(reason for one in active for reason in one.own_holds)
-    tables: dict[str, Any] = {name: _table(active, name) for name in TABLES}
-    hooks = Hooks(**tables, own_holds=own_holds)
+    hooks = Hooks(tuple(reason for one in active for reason in one.own_holds))
+    for table in TABLES:
+        setattr(hooks, table, _table(active, table))
     for moment in _MOMENTS:
         setattr(hooks, moment, _methods((*active, *run.observers), moment))
     run.use({feature.name: feature for feature in active}, hooks)

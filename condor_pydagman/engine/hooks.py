@@ -22,15 +22,12 @@ Records = Mapping[str, Callable[[int, LogEvent], None]]
 Events = Mapping[int, Callable[[int, LogEvent], None]]
 Inputs = Mapping[type, Callable[[Any], None]]
 NONE: Mapping[Any, Any] = MappingProxyType({})
+TABLES = ("records", "attempt_records", "events", "inputs", "replies")  # the others are tuples
 OWN = -2  # in place of a node: the event is of a job of a feature's own
 
 
 class Hooks:
-    """Methods of the features of a run, by moment, in the order of `feature_table.FEATURES`.
-
-    Attributes:
-        Others: as the methods of `feature.Feature` that have these names.
-    """
+    """Methods of the features of a run, by moment, in the order of `feature_table.FEATURES`."""
 
     # what applies a journal record
     records: Records
@@ -39,6 +36,7 @@ class Hooks:
     inputs: Inputs  # what takes an input, after the core if that takes it as well
     replies: Inputs  # what takes an answer of a helper
     own_holds: tuple[str, ...]  # how the reasons of features' own holds begin
+    # the methods of `feature.Feature` that have these names
     at_starts: tuple[Callable[[bool], None], ...]
     before_end: tuple[Callable[[], bool], ...]
     before_ended: tuple[Callable[[int, str], bool], ...]
@@ -78,20 +76,7 @@ class Hooks:
 
     __slots__ = tuple(__annotations__)
 
-    def __init__(
-        self,
-        records: Records = NONE,
-        attempt_records: Records = NONE,
-        events: Events = NONE,
-        inputs: Inputs = NONE,
-        replies: Inputs = NONE,
-        own_holds: tuple[str, ...] = (),
-    ) -> None:
-        for moment in self.__slots__:
-            setattr(self, moment, ())
-        self.records = records
-        self.attempt_records = attempt_records
-        self.events = events
-        self.inputs = inputs
-        self.replies = replies
+    def __init__(self, own_holds: tuple[str, ...] = ()) -> None:
+        for name in self.__slots__:
+            setattr(self, name, NONE if name in TABLES else ())
         self.own_holds = own_holds

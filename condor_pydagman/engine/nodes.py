@@ -41,30 +41,6 @@ class IllegalMove(AssertionError):
 class Nodes:
     """States of all nodes, and the countdown of unfinished parents."""
 
-    __slots__ = (
-        "_futile_junctions",
-        "_recent_moves",
-        "_watched",
-        "changes",
-        "clusters",
-        "counts",
-        "dag",
-        "errors",
-        "gated",
-        "marks",
-        "moved",
-        "pop_hopeless",
-        "procs",
-        "retries",
-        "service_counts",
-        "services",
-        "stale",
-        "states",
-        "total",
-        "values",
-        "waiting",
-    )
-
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
         self.states = bytearray(len(dag))  # a `State` for each node
@@ -113,9 +89,9 @@ class Nodes:
         free = added.roots.copy()
         for node, successors, weak in added.behind:
             if self.states[node] == State.DONE:
-                free += self._release(successors)
+                free += self._count(successors, -1)
             elif self.states[node] == State.FAILED:
-                free += self._release([v for v, mark in zip(successors, weak) if mark])
+                free += self._count([v for v, mark in zip(successors, weak) if mark], -1)
         return free
 
     def _append(self, added: Growth) -> None:
@@ -241,41 +217,33 @@ class Nodes:
         node that failed: it has ended for those that wait for no more than that.
         """
         edges = self.dag.edges
-        return self._release(self._weak(node) if weak_only else edges.successors(node))
+        return self._count(self._weak(node) if weak_only else edges.successors(node), -1)
 
-    def _release(self, first: Sequence[int]) -> list[int]:
-        released: list[int] = []
+    def _count(self, first: Sequence[int], change: int) -> list[int]:
+        """Count an unfinished parent more (1) or less (-1).  Returns the nodes, also below
+        junctions, that have none now, or had none."""
+        turned: list[int] = []
+        turns_at = max(change, 0)
         todo = [first]
         while todo:
             for vertex in todo.pop():
-                self.waiting[vertex] -= 1
-                if self.waiting[vertex]:
+                self.waiting[vertex] += change
+                if self.waiting[vertex] != turns_at:
                     continue
                 if vertex >= 0:
-                    released.append(vertex)
+                    turned.append(vertex)
                 else:
                     todo.append(self.dag.successors(vertex))
-        return released
+        return turned
 
     def release_strong(self, node: int) -> list[int]:
         """As `release_children`, of a node that had failed, which has released the weak ones."""
-        return self._release(self._weak(node, weak=False))
+        return self._count(self._weak(node, weak=False), -1)
 
     def take_back(self, node: int, *, weak_only: bool = False) -> list[int]:
         """The reverse of `release_children`: the node is to run anew.  Returns the children that
         had no unfinished parent, and have one now."""
-        taken: list[int] = []
-        todo = [self._weak(node) if weak_only else self.dag.successors(node)]
-        while todo:
-            for vertex in todo.pop():
-                self.waiting[vertex] += 1
-                if self.waiting[vertex] > 1:
-                    continue
-                if vertex >= 0:
-                    taken.append(vertex)
-                else:
-                    todo.append(self.dag.successors(vertex))
-        return taken
+        return self._count(self._weak(node) if weak_only else self.dag.successors(node), 1)
 
     def mark_all_futile_anew(self, now: float) -> None:
         """Nodes have ceased to be failed: find out anew which are FUTILE."""

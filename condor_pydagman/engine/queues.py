@@ -30,8 +30,6 @@ class ReadyQueue:
 
     MIN_COMPACT_LENGTH = 1000  # entries; a shorter heap is not worth cleaning of stale ones
 
-    __slots__ = ("_first", "_heap", "_last", "tickets")
-
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int]] = []
         # by node that is in it, its place among those of its priority
@@ -106,8 +104,6 @@ class ScriptQueue:
     A script that DEFER has put off joins the queue again when its time has come.
     """
 
-    __slots__ = ("_deferred", "_put_off", "_waiting", "nodes")
-
     def __init__(self) -> None:
         self._waiting: deque[int] = deque()
         self.nodes: set[int] = set()  # whose scripts want to start, now or later
@@ -178,8 +174,6 @@ class ScriptQueue:
 
 class HoldScripts:
     """HOLD scripts that are to start, those put off by DEFER, and how many run."""
-
-    __slots__ = ("_warned", "deferred", "holds", "logged", "running", "waiting")
 
     def __init__(self) -> None:
         self.running = 0  # how many run
@@ -260,8 +254,6 @@ class HoldScripts:
 class RetryQueue:
     """Nodes that wait for their next run."""
 
-    __slots__ = ("_heap", "nodes")
-
     def __init__(self) -> None:
         self.nodes: dict[int, float] = {}  # when each is due, in seconds since the epoch
         self._heap: list[tuple[float, int]] = []
@@ -314,8 +306,6 @@ class Clocks:
     """Clocks of procs, and what each of these procs does."""
 
     MIN_COMPACT_LENGTH = 1000  # clocks; a shorter heap is not worth cleaning of stale ones
-
-    __slots__ = ("_begun", "_heap", "_since")
 
     def __init__(self) -> None:
         self._heap: list[Clock] = []
@@ -381,8 +371,6 @@ class Removals:
 
     An entry stays until the schedd has been told or the jobs have ended.
     """
-
-    __slots__ = ("_asked", "_retry_at", "delayed", "due", "refused")
 
     def __init__(self) -> None:
         self.due: dict[Target, str] = {}  # those of which the schedd is to be told, with the reason

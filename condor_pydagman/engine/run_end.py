@@ -226,17 +226,12 @@ def _end_well(run: RunState, *, call_final: bool) -> None:
     if call_final:
         _journal_final(run, 0)
         return
-    _remove_services(run)
-    run.say("All jobs Completed!")
-    _exit(run, 0, "success")
-
-
-def _remove_services(run: RunState) -> None:
-    """SERVICE nodes run until all others have ended."""
-    for node in run.nodes.services:
+    for node in run.nodes.services:  # they run until all others have ended
         jobs = run.job_table.by_node.get(node)
         if jobs is not None and jobs.cluster > 0 and jobs.unfinished:
             run.emit(do.RemoveJobs(_SERVICE_REASON, jobs.cluster))
+    run.say("All jobs Completed!")
+    _exit(run, 0, "success")
 
 
 def _end_with_cycle(run: RunState) -> None:

@@ -32,8 +32,6 @@ Records = tuple[do.Action, ...]
 class Halt:
     """What keeps the DAG halted.  `drained_at` is written by `operator` alone."""
 
-    __slots__ = ("by_command", "by_file", "by_rule", "drained_at", "on", "paused")
-
     def __init__(self) -> None:
         self.by_file = False  # the halt file is there
         self.by_command = False  # a command said so
@@ -62,8 +60,6 @@ class Halt:
 class End:
     """How the run ends before its time.  Written by `run_end` alone."""
 
-    __slots__ = ("begun", "final_ended_at", "rescue_asked", "wanted")
-
     def __init__(self) -> None:
         self.wanted: Ending | None = None  # how the run is to end; None once that has begun
         self.begun: Ending | None = None  # how it has ended but for the FINAL node
@@ -74,20 +70,6 @@ class End:
 
 class Submission:
     """What is being submitted.  Written by `submission` alone."""
-
-    __slots__ = (
-        "attempts",
-        "blocked_by",
-        "common_input",
-        "in_a_row",
-        "in_flight",
-        "is_full",
-        "most",
-        "shareable",
-        "taken",
-        "together",
-        "unlogged",
-    )
 
     def __init__(self, max_together: int) -> None:
         # nodes that have been handed to the schedd and have no answer yet, in order
@@ -109,16 +91,6 @@ class Submission:
 class Scripts:
     """Scripts that run, or are to run.  Written by `scripts` alone."""
 
-    __slots__ = (
-        "by_kind",
-        "hold",
-        "post",
-        "posts_without_job",
-        "pre",
-        "pre_values",
-        "restart_pace",
-    )
-
     def __init__(self, restart_rate: int) -> None:
         # those that are to start
         self.pre = ScriptQueue()
@@ -138,8 +110,6 @@ class Scripts:
 class Retrying:
     """What goes beyond RETRY, and what earlier runs have left.  Written by `lifecycle` alone."""
 
-    __slots__ = ("extra_retries", "on_hold", "previous_clusters", "queue")
-
     def __init__(self) -> None:
         self.queue = RetryQueue()  # nodes whose next run has a delay
         self.extra_retries: dict[int, int] = {}  # retries that a node got beyond its RETRY command
@@ -150,11 +120,6 @@ class Retrying:
 
 class LogReading:
     """What has been read of the nodes log.  Written by `event_matching` alone."""
-
-    __slots__ = (
-        *("_keys", "config", "impossible", "last_event_at", "last_report_at"),
-        "unmatched_events",
-    )
 
     def __init__(self) -> None:
         self.config = ""  # the knobs that decide states, see `Config.deciding`
@@ -196,11 +161,6 @@ class LogReading:
 
 class QueueQuery:
     """When the schedd is asked what it really has, and what it has said."""
-
-    __slots__ = (
-        *("asked_about", "at", "by", "delay_s", "found", "history", "missing", "orphans"),
-        *("running", "silent_s"),
-    )
 
     def __init__(self) -> None:
         # when it is to be asked, seconds since the epoch; None: not planned
@@ -290,8 +250,6 @@ class QueueQuery:
 class Provisioner:
     """What is known of the PROVISIONER node."""
 
-    __slots__ = ("asked", "node", "query_at", "ready")
-
     def __init__(self, dag: Dag) -> None:
         nodes = dag.of_kind(NodeKind.PROVISIONER)
         self.node = nodes[0] if nodes else None  # the node, None if the DAG has none
@@ -330,8 +288,6 @@ class Provisioner:
 class NoopIds:
     """The third numbers in events of nodes that have no job (NOOP, or skipped by PRE_SKIP)."""
 
-    __slots__ = ("_last", "nodes")
-
     def __init__(self) -> None:
         self.nodes: dict[int, int] = {}  # node by number
         self._last = 0
@@ -355,8 +311,6 @@ class NoopIds:
 class Kind:
     """What records are about; each is equal to itself only."""
 
-    __slots__ = ("holds", "name")
-
     def __init__(self, name: str, *, holds: bool = False) -> None:
         self.name = name  # for people who look for mistakes
         self.holds = holds  # whether nothing starts while one of them is awaited
@@ -371,8 +325,6 @@ class Journal:
     written once more.  Of some kinds nothing new is started meanwhile, and the DAG does not end:
     what was checked before such a record was written must still hold when it is in force.
     """
-
-    __slots__ = ("awaited", "holding")
 
     def __init__(self) -> None:
         # A plain dictionary takes the longer to find its first entry, the more it has lost there.
@@ -436,8 +388,6 @@ def _first(awaited: OrderedDict[Hashable, tuple[float, Records]]) -> float:
 class JobstateLines:
     """What lines of jobstate.log need beside the event itself."""
 
-    __slots__ = ("_next", "_sequences", "keeps_times", "times")
-
     def __init__(self, first: int, *, keeps_times: bool) -> None:
         # of a node's last event, seconds since the epoch; kept if jobstate.log is wanted, and for
         # RETRY DELAY
@@ -471,8 +421,6 @@ class JobstateLines:
 class DeferralCounts:
     """How often what had to wait for a throttle, or was put off by DEFER."""
 
-    __slots__ = ("counts",)
-
     def __init__(self) -> None:
         # by what waited for: jobs, idle, category, pre, post, hold
         self.counts = dict.fromkeys(("jobs", "idle", "category", "pre", "post", "hold"), 0)
@@ -485,8 +433,6 @@ class DeferralCounts:
 
 class SavePoints:
     """Nodes whose save file is due."""
-
-    __slots__ = ("_started", "due")
 
     def __init__(self) -> None:
         self.due: dict[int, None] = {}  # the nodes, in the order in which they started

@@ -54,57 +54,7 @@ class Mode(Enum):
 
 
 class RunState:
-    """All that is known of one run, and what it asks for.
-
-    Attributes:
-        own_config: the knobs of this DAGMan.
-    """
-
-    __slots__ = (
-        "_priority_change",
-        "admin",
-        "categories",
-        "config",
-        "dag",
-        "dag_id",
-        "dag_priority_is_set",
-        "deferrals",
-        "end",
-        "features",
-        "final",
-        "given",
-        "halt",
-        "hooks",
-        "job_table",
-        "jobstate_lines",
-        "limits",
-        "limits_changed",
-        "log",
-        "mode",
-        "nodes",
-        "noop_ids",
-        "now",
-        "observers",
-        "out",
-        "own_config",
-        "pace",
-        "phase",
-        "places_shared",
-        "provisioner",
-        "query",
-        "ready",
-        "recovering",
-        "removals",
-        "retrying",
-        "save_points",
-        "scripts",
-        "settings",
-        "silent",
-        "starts",
-        "status",
-        "submission",
-        "written",
-    )
+    """All that is known of one run, and what it asks for."""
 
     def __init__(
         self,
@@ -119,7 +69,7 @@ class RunState:
         given: Mapping[str, Any],
     ) -> None:
         self.dag = dag  # the DAG; it changes only if it grows
-        # knobs in force; while an old log is read, those that were in force then
+        # knobs in force (while an old log is read, those that were so then); those of this DAGMan
         self.config = self.own_config = config
         # the administrator's knobs, which cap throttles that are asked for later
         self.admin = admin

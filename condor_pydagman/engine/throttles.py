@@ -95,8 +95,6 @@ class RestartPace:
         rate: scripts a second (PYDAGMAN_PRE_SCRIPTS_PER_SECOND); 0 for no limit.
     """
 
-    __slots__ = ("_left", "_next", "_step_s")
-
     def __init__(self, rate: int) -> None:
         self._step_s = 1.0 / rate if rate > 0 else 0.0
         self._left = 0
@@ -131,8 +129,6 @@ def burst_of(most: int) -> tuple[int, float]:
 class StartPace:
     """Lets so many nodes be submitted in a minute, evenly rather than all at its beginning."""
 
-    __slots__ = ("_burst", "_burst_s", "_times", "most")
-
     def __init__(self, most: int) -> None:
         self.most = most  # in any minute (PYDAGMAN_MAX_STARTS_PER_MINUTE); 0 for no limit
         burst, burst_s = burst_of(most) if most else (0, 0.0)
@@ -162,8 +158,6 @@ class SubmitPace:
     Back-off is 1, 2, 4, ... seconds, for the whole DAG, until a submit succeeds (stock rule);
     ours stops growing at a minute.
     """
-
-    __slots__ = ("_backoff_s", "_blocked_until", "_count", "_delay_s", "_interval_end")
 
     def __init__(self, delay_s: float = 0.0) -> None:
         self._delay_s = delay_s
@@ -213,8 +207,6 @@ class SubmitPace:
 
 class Categories:
     """Nodes in flight by category, and those set aside because their category is full."""
-
-    __slots__ = ("_aside", "_inside", "_limits", "_of")
 
     def __init__(self, categories: dict[int, str], limits: dict[str, int]) -> None:
         self._of = {node: name for node, name in categories.items() if name in limits}

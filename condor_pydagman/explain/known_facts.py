@@ -21,14 +21,10 @@ class Clause(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Which machines can run jobs that are idle and all of one kind.
-
-    Attributes:
-        job, node: one of them.
-    """
+    """Which machines can run jobs that are idle and all of one kind."""
 
     jobs: int  # how many there are
-    job: str
+    job: str  # one of them
     nodes: tuple[str, ...]  # their nodes
     slots: int  # how many slots the pool has, without the dynamic ones within others
     able: int = 0  # how many could run them if they were free, by both sides' Requirements

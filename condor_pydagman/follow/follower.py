@@ -33,7 +33,7 @@ from condor_pydagman.follow.unknown_dag import (
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import first_of, printable
 from condor_pydagman.records.dagman_out import PAUSED, OutKind, OutLine, knobs_of
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
 from condor_pydagman.words import result
@@ -194,7 +194,11 @@ class Follower:
         named = (event.node for event in run.log.unmatched_events)
         others = [name for name in named if name and dag.find(name) is None]
         found = zip(_DOUBTS, (others, early))
-        return [f"{what}: {_some(names)}." for what, names in found if names]
+        return [
+            f"{what}: {first_of([*map(printable, dict.fromkeys(names))], _NAMED)}."
+            for what, names in found
+            if names
+        ]
 
     def changed(self) -> Collection[NodeRun]:
         """Nodes of which something has changed since the last call; the first call begins it."""
@@ -548,10 +552,3 @@ class Follower:
     def _end(self, line: OutLine) -> None:
         self.run.ended, self.run.exit_code = line.time, line.number
         self._tell("dag.end", line.time, exit_code=line.number, status=self.run.dag_status)
-
-
-def _some(names: Sequence[str]) -> str:
-    """A few names, each once, and how many more there are."""
-    found = list(dict.fromkeys(names))
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return ", ".join(map(printable, found[:_NAMED])) + more

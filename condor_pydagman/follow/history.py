@@ -92,9 +92,6 @@ class History:
         run: is kept up to date.
         say: takes each event; None if nobody wants them.
         is_on_hold: see `Plan`.
-
-    Attributes:
-        state, run: as given.
     """
 
     def __init__(

@@ -8,18 +8,15 @@ from condor_pydagman.records.placement_event import COMPLETED, FAILED, Placement
 
 
 class NodePlacements:
-    """Placements of one DATA node, over all its attempts.
-
-    Attributes:
-        done, skipped, failed: placements that ended so; those skipped were there already.
-        retried: attempts that were followed by another.
-        moved: bytes.
-    """
+    """Placements of one DATA node, over all its attempts."""
 
     MAX_REASONS = 3
 
     def __init__(self) -> None:
-        self.done = self.skipped = self.failed = self.retried = self.moved = 0
+        # placements that ended so; those skipped were there already
+        self.done = self.skipped = self.failed = 0
+        self.retried = 0  # attempts that were followed by another
+        self.moved = 0  # bytes
         # that placements took, added up, though some ran side by side
         self.seconds = self.begun = self.ended = 0.0
         self.ways: list[str] = []  # by which ways, without repetition

@@ -81,12 +81,6 @@ class Tally:
             return 0
         return sum(map(and_, left_out, self._engine.run.nodes.states.translate(_DONE)))
 
-    def startable(self) -> Iterator[int]:
-        """Nodes that wait for nothing but the start of their PRE script, or to be submitted."""
-        states = (State.PRE_WAIT, State.READY)
-        if self._engine is not None and any(map(self._engine.run.nodes.count_all, states)):
-            yield from self._engine.run.nodes.in_state(*states)
-
     def moves(self, counts: Mapping[str, int]) -> bool:
         """Whether anything runs, or is about to, without that something else has to happen.
 
@@ -99,7 +93,9 @@ class Tally:
             return False
         if self.dag is None:  # then nobody knows which nodes a count is of
             return bool(counts["ready"] or counts["pre"])
-        return any(True for _ in self.startable())
+        if self._engine is None:
+            return False
+        return any(map(self._engine.run.nodes.count_all, (State.PRE_WAIT, State.READY)))
 
     def retries(self) -> Mapping[int, float]:
         """Nodes that wait for the delay before their next attempt, and when that begins."""

@@ -570,16 +570,11 @@ def _build(
     errors.conclude(dag.warnings)
     dag.finish()
     if not errors.kept:  # else it may only follow that a condition names what is not there
-        errors.kept += islice(_late_mistakes(dag), errors.most)
+        features = sorted(dag.all_features(), key=lambda data: data.place)
+        found = chain.from_iterable(data.mistakes(dag) for data in features)
+        errors.kept += islice(filter(None, found), errors.most)
         errors.conclude(dag.warnings)
     return dag
-
-
-def _late_mistakes(dag: Dag) -> Iterator[ProcessingError]:
-    """What is wrong, as can only be said when all files have been read."""
-    features = sorted(dag.all_features(), key=lambda data: data.place)
-    found = chain.from_iterable(data.mistakes(dag) for data in features)
-    return filter(None, found)
 
 
 def complete_features(building: Building) -> None:

@@ -49,17 +49,6 @@ class Rows:
     A vertex in a row may be marked.
     """
 
-    __slots__ = (
-        "_firsts",
-        "_junction_firsts",
-        "_junction_values",
-        "_marks",
-        "_more",
-        "_more_marks",
-        "_values",
-        "any_marked",
-    )
-
     def __init__(self) -> None:
         self._firsts = array("i", [0])
         self._values = array("i")

@@ -282,7 +282,12 @@ def write_retry(command: commands.RetryLine) -> str:
 
 def retry_options(command: commands.RetryLine) -> str:
     """The options of a RETRY line, as they stand after the number of retries; '' if none."""
-    return written_options(command, _RETRY_OPTIONS)
+    values = (
+        (name, option, getattr(command, _field(name))) for name, option in _RETRY_OPTIONS.items()
+    )
+    return " ".join(
+        f"{name} {option.write(value)}" for name, option, value in values if value is not None
+    )
 
 
 def read_options(words: Words, readable: Mapping[str, Option], options: dict[str, Any]) -> None:
@@ -350,14 +355,6 @@ def _factor(words: Words, option: str) -> float:
     if not 1.0 <= factor <= HIGHEST:
         raise LineError(f"Invalid {option} factor '{word}'", words, hint=_FACTOR_HINT)
     return factor
-
-
-def written_options(command: Command, options: Mapping[str, Option]) -> str:
-    """The options that the command has, each as its name and its value."""
-    values = ((name, option, getattr(command, _field(name))) for name, option in options.items())
-    return " ".join(
-        f"{name} {option.write(value)}" for name, option, value in values if value is not None
-    )
 
 
 def _written_codes(codes: tuple[int, ...]) -> str:

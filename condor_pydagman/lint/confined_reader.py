@@ -63,15 +63,11 @@ def serve() -> None:
 
 
 class _Copy:
-    """A copy of this process that reads texts of one owner.
-
-    Attributes:
-        kind: name of the function that reads, user and group of the owner.
-        served: how many texts it was given.
-    """
+    """A copy of this process that reads texts of one owner."""
 
     def __init__(self, kind: list[Any]) -> None:
-        self.kind, self.served = kind, 0
+        self.kind = kind  # name of the function that reads, user and group of the owner
+        self.served = 0  # how many texts it was given
         module, _, name = kind[0].partition(":")
         called = getattr(importlib.import_module(module), name)
         self._socket, theirs = socket.socketpair()

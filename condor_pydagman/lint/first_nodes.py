@@ -32,6 +32,6 @@ class FirstNodes:
 
     def _is_preceded(self, node: int) -> bool:
         dag = self._dag
-        if not self._some_are_done or not dag.has_parents(node):
+        if not self._some_are_done:
             return dag.has_parents(node)
-        return not all(dag.flags[parent] & DONE for parent in dag.parents(node))
+        return any(not dag.flags[parent] & DONE for parent in dag.parents(node))

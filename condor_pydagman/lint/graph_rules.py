@@ -12,7 +12,7 @@ from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, NOOP, Dag, Retry
 from condor_pydagman.lint.findings import Findings, nodes_named
 from condor_pydagman.lint.odd_characters import check_characters
-from condor_pydagman.printable import does, number_of
+from condor_pydagman.printable import does, first_of, number_of
 from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, ScriptKind
 
 MAX_NAMED = 5
@@ -59,10 +59,9 @@ def check_cycles(dag: Dag, findings: Findings) -> None:
 def _never_run(findings: Findings, code: str, dag: Dag, nodes: list[int], why: str) -> None:
     """One finding: what holds them all is mended once."""
     if nodes:
-        named = ", ".join(dag.names[node] for node in nodes[:MAX_NAMED])
-        more = f" and {len(nodes) - MAX_NAMED} more" if len(nodes) > MAX_NAMED else ""
+        named = first_of([dag.names[node] for node in nodes], MAX_NAMED)
         what = f"{number_of(len(nodes), 'node')} never {does(len(nodes), 'run')}, {why}"
-        findings.of_node(code, dag, nodes[0], f"{what}: {named}{more}")
+        findings.of_node(code, dag, nodes[0], f"{what}: {named}")
 
 
 def _never_free(dag: Dag) -> list[int]:

@@ -44,16 +44,11 @@ JOB_LOG, OUT_LOG = "j", "o"
 
 
 class Position(NamedTuple):
-    """How far the logs have been read.
+    """How far the logs have been read."""
 
-    Attributes:
-        log_mark, out_mark: which content of each file it is about; 0 if nothing has been read.
-        log, out: offsets, bytes.
-    """
-
-    log_mark: int = 0
-    log: int = 0
-    out_mark: int = 0
+    log_mark: int = 0  # which content of the nodes log it is about; 0 if nothing has been read
+    log: int = 0  # offset there, bytes
+    out_mark: int = 0  # the same of `.dagman.out`
     out: int = 0
     # JOB_LOG or OUT_LOG if of the next entry of that log some events, `taken` of them, have come
     # already; '' otherwise
@@ -301,15 +296,12 @@ _TOLD = (OutKind.NEW_RUN, OutKind.RECOVERY, OutKind.END)
 
 
 class AwaitedRun:
-    """The run that `found` is about, in its `.dagman.out`.
-
-    Attributes:
-        refused: whether DAGMan ended before it could begin the run: the nodes log is that of the
-            run before.
-    """
+    """The run that `found` is about, in its `.dagman.out`."""
 
     def __init__(self, found: FoundDag, times: LocalTimes) -> None:
-        self.begun = self.refused = False  # whether the log had told of it at the last look
+        self.begun = False  # whether the log had told of it at the last look
+        # whether DAGMan ended before it could begin it: the nodes log is that of the run before
+        self.refused = False
         self.begin = 0  # offset of its first line; 0 if there is none yet
         self._out, self._is_live = found.out, found.is_live
         self._submitted = int(found.submitted)

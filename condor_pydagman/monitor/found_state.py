@@ -82,13 +82,11 @@ def _without_dagman(paths: DagPaths, run: RunLog, *, started: bool) -> DagState:
 
 
 def _state_of_end(code: int, *, removed: bool) -> DagState:
-    return DagState.REMOVED if removed and code != EXIT_RESTART else state_of_exit(code)
-
-
-def state_of_exit(code: int) -> DagState:
-    """What an exit code of condor_dagman says of a DAG that was not removed."""
-    known = {0: DagState.SUCCEEDED, EXIT_RESTART: DagState.UNKNOWN}
-    return known.get(code, DagState.FAILED)
+    if code == EXIT_RESTART:
+        return DagState.UNKNOWN
+    if removed:
+        return DagState.REMOVED
+    return DagState.SUCCEEDED if code == 0 else DagState.FAILED
 
 
 _STATES = {1: DagState.IDLE, 2: DagState.RUNNING, 3: DagState.REMOVED, 5: DagState.HELD}

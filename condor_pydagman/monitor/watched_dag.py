@@ -52,9 +52,6 @@ class WatchedDag:
         schedd: gives the ad of DAGMan's job in the queue, {} if it is not there, or raises
             PoolError; without it the schedd is asked in this thread.
         outside: what features know that is not in files of the DAG; without it they find out.
-
-    Attributes:
-        over: whether it has ended, and nothing more will come.
     """
 
     def __init__(

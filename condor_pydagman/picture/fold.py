@@ -57,18 +57,15 @@ def make_sketch(
 
 
 class _Items:
-    """What grouping works on: vertices, and splices in place of theirs.
-
-    Attributes:
-        of: by vertex, the number of its item.
-        first: by item, its first vertex.
-        splice: by item, the splice that it is.
-    """
+    """What grouping works on: vertices, and splices in place of theirs."""
 
     def __init__(
         self, network: Network, of: array[int], first: array[int], splice: dict[int, Splice]
     ) -> None:
-        self.network, self.of, self.first, self.splice = network, of, first, splice
+        self.network = network
+        self.of = of  # by vertex, the number of its item
+        self.first = first  # by item, its first vertex
+        self.splice = splice  # by item, the splice that it is
 
     def name(self, dag: Foldable, item: int) -> str:
         """Of the splice or node; '' for a junction."""

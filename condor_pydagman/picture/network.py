@@ -52,16 +52,12 @@ class Foldable(Protocol):
 
 
 class Network:
-    """Items numbered 0 up, and arrows between them.
-
-    Attributes:
-        count: how many items there are.
-        tails, heads: ends of every arrow, sorted by tail.
-    """
+    """Items numbered 0 up, and arrows between them."""
 
     def __init__(self, count: int, tails: array[int], heads: array[int]) -> None:
         """`tails` must be sorted; arrows are expected to differ."""
-        self.count, self.tails, self.heads = count, tails, heads
+        self.count = count  # how many items there are
+        self.tails, self.heads = tails, heads  # ends of every arrow
         # where the arrows of each item begin in `heads`; one more at the end
         self.first = _firsts(count, tails)
         self._back: tuple[array[int], array[int]] | None = None

@@ -478,10 +478,8 @@ class Ledgers:
         self._said: set[str] = set()
         self._cached: dict[str, tuple[bytes, list[Allocation]]] = {}
         self.directory = open_shared(settings.directory, say)
-        try:
+        with _usable(self.directory.path):
             self.private = private_directory(self.directory)
-        except OSError as error:
-            raise _unusable(self.directory.path, error) from None
 
     @contextlib.contextmanager
     def locked(self, progress: Progress) -> Iterator[None]:
@@ -490,11 +488,9 @@ class Ledgers:
         Raises:
             Fault: the lock can't be had, or the worker is to stop.
         """
-        try:
-            with self.directory.locked(_LOCK_S, progress.wait, self._lock_name):
-                yield
-        except OSError as error:
-            raise _unusable(f"{self.directory.path}/{_LOCK}", error) from None
+        lock = self.directory.locked(_LOCK_S, progress.wait, self._lock_name)
+        with _usable(f"{self.directory.path}/{_LOCK}"), lock:
+            yield
 
     def own(self) -> list[Allocation]:
         """The user's own allocations.
@@ -505,17 +501,15 @@ class Ledgers:
         name = self._own_name()
         path = f"{self.directory.path}/{name}"
         try:
-            return list(self._read(name))
-        except FileNotFoundError:
-            return []
+            with _usable(path), contextlib.suppress(FileNotFoundError):
+                return list(self._read(name))
         except DamagedLedger as error:
             raise Fault(
                 FaultKind.ALLOCATION,
                 f"your ledger of allocations, {path}, is damaged: {error}; what you have allocated"
                 " can't be known; move the file away to begin with nothing allocated",
             ) from None
-        except OSError as error:
-            raise _unusable(path, error) from None
+        return []
 
     def others(self) -> list[Allocation]:
         """Allocations of all other users whose ledgers can be read."""
@@ -550,10 +544,8 @@ class Ledgers:
         if len(kept) > rules.MAX_ROWS or len(text) > rules.MAX_LEDGER_BYTES:
             raise Fault(FaultKind.ALLOCATION, f"you have {len(kept)} allocations; release some")
         name = self._own_name()
-        try:
+        with _usable(f"{self.directory.path}/{name}"):
             self.directory.replace(name, text.encode())
-        except OSError as error:
-            raise _unusable(f"{self.directory.path}/{name}", error) from None
 
     def names(self) -> list[str]:
         """Every name in the shared directory.
@@ -561,16 +553,12 @@ class Ledgers:
         Raises:
             Fault: it can't be read.
         """
-        try:
+        with _usable(self.directory.path):
             return self.directory.names()
-        except OSError as error:
-            raise _unusable(self.directory.path, error) from None
 
     def _own_name(self) -> str:
-        try:
+        with _usable(self.directory.path):
             return self.directory.name_of_ours(f"ledger.{os.geteuid()}", ".txt")
-        except OSError as error:
-            raise _unusable(self.directory.path, error) from None
 
     def _read(self, name: str) -> list[Allocation]:
         try:
@@ -895,9 +883,14 @@ def _used(size: int | None, progress: Progress) -> int | None:
     return progress.total or (progress.offset + progress.moved) or None
 
 
-def _unusable(path: str, error: OSError) -> Fault:
-    kind = FaultKind.NO_SPACE if error.errno in FULL else FaultKind.ALLOCATION
-    return Fault(kind, failure(path, error), transient=True)
+@contextlib.contextmanager
+def _usable(path: str) -> Iterator[None]:
+    """Turn the OSError of a `with` block into a `Fault`."""
+    try:
+        yield
+    except OSError as error:
+        kind = FaultKind.NO_SPACE if error.errno in FULL else FaultKind.ALLOCATION
+        raise Fault(kind, failure(path, error), transient=True) from None
 
 
 def _sum(cursor: sqlite3.Cursor, allocation: str, file: str, number: int) -> int:

@@ -13,7 +13,7 @@ from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import FAIL, OVERWRITE, SKIP, Placement, Transfer
 from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
-from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.errors import UsageError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.attempt_lines import ends_of
 from condor_pydagman.placement.make_worker import configured_settings, make_worker
@@ -93,10 +93,7 @@ def placements_of(name: str, macros: Macros, text: str | None = None) -> Sequenc
         FileError: the file can't be read.
     """
     if text is None:
-        try:
-            text = files.read_text(name)
-        except OSError as error:
-            raise FileError(f"can't read the request file {name}: {error.strerror}") from None
+        text = files.text_of(name, "request file")
     return read_requests(text, name, macros, os.path.abspath(os.path.dirname(name))).placements
 
 

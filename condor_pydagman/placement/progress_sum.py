@@ -17,16 +17,12 @@ LAST_FAULT = "PlacementLastFault"  # of the job's ad
 
 
 class ProgressSum:
-    """What has been done so far.
-
-    Attributes:
-        done, skipped, failed: placements.
-        retried: attempts that were followed by another.
-    """
+    """What has been done so far."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
-        self.done = self.skipped = self.failed = self.retried = 0
+        self.done = self.skipped = self.failed = 0  # placements
+        self.retried = 0  # attempts that were followed by another
         self.moved = 0  # bytes of attempts that succeeded
         self._way = self._fault = ""
 

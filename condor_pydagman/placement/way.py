@@ -21,9 +21,6 @@ class Progress:
     """Bytes of one placement so far; the same object for all its attempts.
 
     Only one thread writes; any may read.
-
-    Attributes:
-        offset: bytes that an earlier attempt had moved, where this one goes on.
     """
 
     def __init__(self, stop: threading.Event, room: int | None = None) -> None:
@@ -40,7 +37,8 @@ class Progress:
         self.before_name: Callable[[FileId], None] | None = None
         # which file an earlier worker was about to give its name; None if there is none
         self.own_file: FileId | None = None
-        self.moved = self.offset = 0  # bytes that this attempt has moved
+        self.moved = 0  # bytes that this attempt has moved
+        self.offset = 0  # bytes that an earlier one had moved, where this one goes on
         self.total: int | None = None  # bytes of the whole, None while unknown
 
     def begin(self, offset: int, total: int | None) -> None:

@@ -58,7 +58,7 @@ def here() -> str:
 def os_release() -> dict[str, str]:
     """What the machine says of its distribution; empty if nothing."""
     try:
-        return parse_os_release(Path("/etc/os-release").read_text(encoding="utf-8"))
+        return parse_os_release(Path("/etc/os-release").read_text("utf-8", "replace"))
     except OSError:
         return {}
 

@@ -7,7 +7,6 @@ network, get nothing from it.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import shlex
 from pathlib import Path
@@ -111,15 +110,6 @@ SINGULARITY = /bin/false
 MAIL = /bin/true
 SENDMAIL = /bin/true
 """
-
-
-def seen_as(config_file: Path) -> str:
-    """The account that root's pool runs as in a user namespace: `nobody` for those that were made
-    when it was so, since jobs may be in their queues."""
-    with contextlib.suppress(OSError):
-        if b"\nPOOL_USERS = nobody@" in config_file.read_bytes():
-            return "nobody"
-    return "daemon"
 
 
 def render(layout: Layout, directory: Path, sockets: Path, user: str, slots: int) -> str:

@@ -108,10 +108,10 @@ class Pool:
     def __init__(
         self, directory: str | Path | None = None, say: Callable[[str], None] = silent
     ) -> None:
-        shared = identity("daemon").way == "account"
+        self.identity: Identity = identity()
+        shared = self.identity.way == "account"
         chosen = Path(directory) if directory else pool_directory(os.environ, shared)
         self.directory = Path(os.path.abspath(chosen))
-        self.identity: Identity = identity(configuration.seen_as(self.config_file))
         self._cache = cache_directory(os.environ, shared)
         self._say = say
 

@@ -48,8 +48,8 @@ class Identity:
 
 
 @functools.cache
-def identity(seen_as: str) -> Identity:
-    """The user for pools of this process's user; root is `seen_as` in a namespace.
+def identity() -> Identity:
+    """The user for pools of this process's user.
 
     Raises:
         PoolError: the user has no account, or root none that works.
@@ -57,7 +57,7 @@ def identity(seen_as: str) -> Identity:
     uid = os.geteuid()
     if uid:
         return Identity(_account(uid).pw_name, uid, os.getegid(), "")
-    for name, way in ((seen_as, "namespace"), ("nobody", "account")):
+    for name, way in (("daemon", "namespace"), ("nobody", "account")):
         with contextlib.suppress(KeyError):
             account = pwd.getpwnam(name)
             found = Identity(name, account.pw_uid, account.pw_gid, way)

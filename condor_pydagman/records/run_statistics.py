@@ -19,8 +19,6 @@ NAMES = (EVENTS, LOG, SLEEP, SUBMIT)
 class _Probe:
     """Running sums of one kind of work, in seconds."""
 
-    __slots__ = ("count", "maximum", "minimum", "squares", "total")
-
     def __init__(self) -> None:
         self.count = 0
         self.total = 0.0

@@ -59,12 +59,9 @@ def all_runs(past: Sequence[Run], last: Run, dag: Dag | None) -> AllRuns:
     whole.starts = [start for run in runs for start in run.starts]
     whole.halts = [halt for run in runs for halt in run.halts]
     whole.begun = next((run.begun for run in runs if run.begun), 0.0)
-    return AllRuns(runs, whole, numbers, _always(dag) if dag is not None else ())
-
-
-def _always(dag: Dag) -> Collection[str]:
     kinds = NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE
-    return {dag.names[node] for kind in kinds for node in dag.of_kind(kind)}
+    always = {dag.names[node] for kind in kinds for node in dag.of_kind(kind)} if dag else ()
+    return AllRuns(runs, whole, numbers, always)
 
 
 def _together(name: str, runs: Sequence[Run]) -> NodeRun:

@@ -336,9 +336,6 @@ class PageServer:
             raise Refused(404, "the page has no such file")
         if name == STYLE_SHEET:
             return _page_text(style_sheet(), "text/css")
-        return self._page_file(name)
-
-    def _page_file(self, name: str) -> web.StreamResponse:
         path = os.path.join(self._page, name)
         if not os.path.isfile(path):
             raise Refused(404, f"the page has no file {name}")

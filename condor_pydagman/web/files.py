@@ -5,6 +5,7 @@ Somebody else may have made them, and they may grow.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Iterator
@@ -118,24 +119,13 @@ def piece_of(path: str, begin: int, reader: tuple[int, int]) -> dict[str, Any]:
     if first and (begin < 0 or again):
         skipped = _continuation(data)
         first, data = first + skipped, data[skipped:]
-    data = _whole(data)
-    text = _CONTROLS.sub("\ufffd", data.decode("utf-8", "replace"))
-    return {"from": first, "to": first + len(data), "size": size, "text": text, "again": again}
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    text = _CONTROLS.sub("\ufffd", decoder.decode(data))
+    to = first + len(data) - len(decoder.getstate()[0])  # the rest of a character is still to come
+    return {"from": first, "to": to, "size": size, "text": text, "again": again}
 
 
 def _continuation(data: bytes) -> int:
     """How many bytes at the begin belong to a character before."""
     head = data[: _MAX_SEQUENCE - 1]
     return len(head) - len(head.lstrip(bytes(range(0x80, 0xC0))))
-
-
-def _whole(data: bytes) -> bytes:
-    """Without the begin of a character at the end, whose other bytes are still to come."""
-    for back in range(1, min(_MAX_SEQUENCE, len(data) + 1)):
-        byte = data[-back]
-        if byte < 0x80:
-            return data
-        if byte >= 0xC0:
-            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return data[:-back] if length > back and byte < 0xF8 else data
-    return data

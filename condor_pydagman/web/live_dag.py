@@ -41,13 +41,11 @@ class ChangeRing:
 
     Args:
         version: the first one; greater than any that was used for this DAG before.
-
-    Attributes:
-        first: the version from which on the numbers of nodes are what they are.
     """
 
     def __init__(self, version: int) -> None:
-        self.version = self.first = version  # of the last change
+        self.version = version  # of the last change
+        self.first = version  # from which on the numbers of nodes are what they are
         self._oldest = version  # all changes after this version are kept
         self._kept = array("q", bytes(8 * MAX_KEPT))
 
@@ -92,9 +90,6 @@ class LiveDag:
         schedd: gives the ad of a DAGMan job in the queue.
         outside: what features know of DAGs beyond their files.
         version: of the first state; greater than any that was used for this DAG before.
-
-    Attributes:
-        clients: how many follow it.
     """
 
     def __init__(
@@ -110,7 +105,8 @@ class LiveDag:
         self.ring = ChangeRing(version)  # the last changes
         self.snapshot: Snapshot | None = None  # the last look
         self.problem = ""  # why the last look failed, '' if it has not
-        self.looks = self.clients = 0  # how many looks there were
+        self.looks = 0  # how many there were
+        self.clients = 0  # how many follow it
         self.asked = time.monotonic()
         # to be used in the thread for pictures only; None until it is asked for
         self.picture: PictureBoxes | None = None

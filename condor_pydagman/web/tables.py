@@ -37,8 +37,6 @@ class Rows(ABC):
     Args:
         reader: the DAG.
         source: what the names come from; another one if they may be others.
-
-    Attributes:
         names: of all rows, by number.
     """
 

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from condor_pydagman.adapters.files import read_text
+from condor_pydagman.adapters.files import text_of
 from condor_pydagman.api.dag_errors import DagError, problem
 from condor_pydagman.cli.say import say
-from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.errors import PydagmanError
 from condor_pydagman.language import commands
 from condor_pydagman.language.parser import Reading, iter_commands
 from condor_pydagman.workflow.program_calls import call, described, making, refused
@@ -73,7 +73,7 @@ class Program:
             FileError: it can't be read.
         """
         reading = Reading(self._file)
-        for command in iter_commands(self._read(), reading):
+        for command in iter_commands(text_of(self._file, "DAG file"), reading):
             self._take(command)
         if reading.errors:
             raise DagError(map(problem, reading.errors))
@@ -83,12 +83,6 @@ class Program:
         head = ("from condor_pydagman import Workflow", "", "flow = Workflow()", *self._settings)
         end = f'if __name__ == "__main__":\n    flow.write({name!r})\n'
         return "\n".join((*head, "", *made, "", *edge_lines(edges, self._positions), "", end))
-
-    def _read(self) -> str:
-        try:
-            return read_text(self._file)
-        except OSError as error:
-            raise FileError(f"can't read {self._file}: {error.strerror}") from None
 
     def _take(self, command: Any) -> None:
         if isinstance(command, _DEFINING):

@@ -24,8 +24,8 @@ from condor_pydagman import feature_table, transfer_file
 from condor_pydagman.adapters import request_client
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
-from condor_pydagman.engine.feature import TABLES, Feature
-from condor_pydagman.engine.hooks import Hooks
+from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.hooks import TABLES, Hooks
 from condor_pydagman.feature_table import FEATURES, OF_CODE, OF_EVENT, RECORDS, part
 from condor_pydagman.features.steering.clients import LocalClients
 from condor_pydagman.follow.notice import CAUSES
@@ -50,7 +50,7 @@ EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 LOOK = {"calls": 60, "files": 18, "changes of file": 34}
 LOOK_AT_EVENT = {"calls": 236, "files": 37, "changes of file": 119}
 # Of a command of the page for a node: from the page's JSON to what the engine has done, and back.
-STEERING = {"calls": 225, "files": 20, "changes of file": 48}
+STEERING = {"calls": 224, "files": 20, "changes of file": 48}
 # Of the transfer of a local file, from Python, after another one.
 TRANSFER = {"calls": 462, "files": 37}  # 461 in a process that has run no other test
 MOST_PARAMETERS = 10
@@ -63,46 +63,45 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_637}
+LOADED = {"modules": 132, "lines": 31_335}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests.  Who adds to a folder at its budget takes as many lines out in the same commit;
 # who takes more than SLACK out lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1678,
-    "adapters": 7651,
-    "api": 2371,
-    "cli": 5225,
+    "": 1616,
+    "adapters": 7649,
+    "api": 2354,
+    "cli": 5169,
     "config": 1017,
-    "daemon": 4257,
+    "daemon": 4242,
     "dagman_job": 2226,
     "data_requests": 1745,
-    "engine": 7877,
-    "explain": 2403,
-    "features": 30081,
-    "follow": 4575,
-    "graph": 4278,
-    "language": 3948,
-    "lint": 4468,
-    "monitor": 3136,
-    "picture": 2996,
-    "placement": 13731,
-    "pool": 1735,
-    "records": 2969,
-    "report": 2337,
-    "transfer": 10,
-    "web": 2860,
-    "workflow": 2537,
+    "engine": 7682,
+    "explain": 2399,
+    "features": 29976,
+    "follow": 4557,
+    "graph": 4262,
+    "language": 3945,
+    "lint": 4463,
+    "monitor": 3123,
+    "picture": 2989,
+    "placement": 13697,
+    "pool": 1725,
+    "records": 2967,
+    "report": 2334,
+    "web": 2841,
+    "workflow": 2531,
 }
 LINES_OF_TESTS = 138_737
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_954,
-    "cli/dagman.py": 33_880,
-    "cli/dag_checker.py": 18_528,
-    "cli/watch.py": 30_137,
-    "placement/data_node.py": 21_954,
+    "cli/submit_dag.py": 34_731,
+    "cli/dagman.py": 33_653,
+    "cli/dag_checker.py": 18_527,
+    "cli/watch.py": 29_919,
+    "placement/data_node.py": 21_942,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

@@ -35,6 +35,7 @@ from condor_pydagman.features.brake.commands import (
 )
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import first_of
 from condor_pydagman.vocabulary import (
     ORDINARY_KINDS,
     RETURN_JOB_ABORTED,
@@ -72,7 +73,6 @@ def read_record(text: str) -> BrakeRecord:
 
 Key = Union[int, str]
 NOTHING: Key = ""  # of failures that need not be alike
-NAMED = 5  # nodes that are named
 _OF_NO_JOB = {
     RETURN_SUBMIT_FAILED: "could not be submitted",
     RETURN_JOB_ABORTED: "had their jobs removed",
@@ -89,8 +89,6 @@ class Exceeded(NamedTuple):
 
 class BrakeCount:
     """What one brake has counted since the start, or since a person resumed the DAG."""
-
-    __slots__ = ("_brake", "_limit", "_nodes", "_runs")
 
     def __init__(self, brake: Brake, members: int) -> None:
         """`members`: how many nodes it counts."""
@@ -142,10 +140,9 @@ def why(brake: Brake, exceeded: Exceeded, names: Sequence[str]) -> str:
     """What has been too much, for people; `names` are those of all nodes."""
     count = len(exceeded.nodes)
     where = f" in the last {brake.last} runs" if brake.last else ""
-    shown = ", ".join(names[node] for node in exceeded.nodes[:NAMED])
-    more = f" and {count - NAMED} more" if count > NAMED else ""
+    shown = first_of([names[node] for node in exceeded.nodes])
     what = _what(brake, exceeded.key)
-    return f"{count} node{'s' * (count != 1)} {what}{where}, more than {text(brake)}: {shown}{more}"
+    return f"{count} node{'s' * (count != 1)} {what}{where}, more than {text(brake)}: {shown}"
 
 
 def _what(brake: Brake, key: Key) -> str:

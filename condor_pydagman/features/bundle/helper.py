@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from condor_pydagman.adapters import deleted_directories
-from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.helper_process import Helper
 from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.features.bundle.adapters import collected, look, outlook, prepared, slots
@@ -116,13 +116,7 @@ class BundleHelper(Helper):
     # In the process.
 
     def serve(self, order: Order) -> Any:
-        """Do it; an error is the answer."""
-        try:
-            return self._serve(order)
-        except Exception as error:  # whatever it is, it is told
-            return self.failed(order, error_text(error))
-
-    def _serve(self, order: Order) -> Any:
+        """Do it."""
         if isinstance(order, LookOrder):
             return LookedAt(self._looker.look_at(order))
         if isinstance(order, PrepareOrder):

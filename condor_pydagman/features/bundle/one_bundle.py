@@ -18,13 +18,7 @@ MAX_NAMES = 700  # bytes of names that one record has; more would be cut
 
 
 class Bundle:
-    """One bundle.
-
-    Attributes:
-        held: whether its job is on hold.
-        begun, ended_at: when it has begun to, and has ended, seconds since the epoch.
-        hold: why its job is on hold, if DAGMan has it removed for that.
-    """
+    """One bundle."""
 
     __slots__ = (
         *("again_at", "asked", "begun", "behind", "cluster", "ended", "ended_at", "given_up"),
@@ -43,12 +37,14 @@ class Bundle:
         # earlier DAGMan, the most that may do so
         self.parallel = 1
         self.cluster = 0  # of its job, 0 while there is none as far as is known
-        self.runs = self.held = False  # whether its job runs
+        self.runs = self.held = False  # whether its job runs, or is on hold
+        # when its job has begun to run, and has ended, seconds since the epoch
         self.begun = self.ended_at = 0.0
         # whether its job is being submitted, or what it has done is being brought home
         self.asked = False
         self.unknown = False  # whether the reply to its submission was lost
-        self.ended = self.hold = ""  # how its job has left the queue, '' if it has not
+        self.ended = ""  # how its job has left the queue, '' if it has not
+        self.hold = ""  # why its job is on hold, if DAGMan has it removed for that
         self.removed = False  # whether somebody else than DAGMan has removed its job
         self.given_up = False  # whether DAGMan has its job removed
         # since when the schedd has not had its job, seconds since the epoch

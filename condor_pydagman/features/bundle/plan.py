@@ -110,14 +110,11 @@ class Seen(NamedTuple):
 
 
 class Times:
-    """How long tasks of one kind take.
-
-    Attributes:
-        longest_s: of those that are remembered.
-    """
+    """How long tasks of one kind take."""
 
     def __init__(self) -> None:
-        self.task_s = self.longest_s = 0.0  # a guess, rather too high; 0.0: nothing is known
+        self.task_s = 0.0  # a guess, rather too high; 0.0: nothing is known
+        self.longest_s = 0.0  # of those that are remembered
         self.ended = 0  # how many have ended in all
         self._last: deque[float] = deque(maxlen=SAMPLES)
 

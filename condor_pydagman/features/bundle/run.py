@@ -249,14 +249,10 @@ class Bundles(Feature):
             return
         bundle.text = answer.text
         without = [bundle.members[place - 1] for place in answer.without]
-        if without:
-            self._leave_out(bundle, without)
+        if without:  # the job is submitted when the log has it
+            self._write_names(RESULTS, "UNBUNDLED", bundle, without, 1)
         else:
             self._submit(bundle)
-
-    def _leave_out(self, bundle: Bundle, nodes: Sequence[int]) -> None:
-        """Nodes can't run behind others after all: the job is submitted when the log has it."""
-        self._write_names(RESULTS, "UNBUNDLED", bundle, nodes, 1)
 
     def _submit(self, bundle: Bundle) -> None:
         """Submit its job, unless that is not to be done any more."""

@@ -50,7 +50,8 @@ class ResultSums:
         found = _NOTHING
         while waiting:
             vertex = waiting[-1]
-            missing = [one for one in self._through(vertex) if one not in self._known]
+            through = filter(self._hands_on, self._dag.predecessors(vertex))
+            missing = [one for one in through if one not in self._known]
             if missing:
                 waiting += missing
                 continue
@@ -60,11 +61,8 @@ class ResultSums:
                 self._known[vertex] = found
         return found
 
-    def _through(self, vertex: int) -> list[int]:
-        """The predecessors that only hand on what is before them."""
-        return [one for one in self._dag.predecessors(vertex) if self._hands_on(one)]
-
     def _hands_on(self, vertex: int) -> bool:
+        """Whether it only hands on what is before it."""
         if vertex < 0:
             return True
         return self._dag.is_noop(vertex) and vertex not in self._dag.scripts

@@ -24,6 +24,7 @@ This module is loaded with the first command of a feature.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
@@ -431,11 +432,7 @@ def _last(first: Any, second: Any) -> Any:
     return second
 
 
-def _both(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-    return first + second
-
-
-LAST_COUNTS, ADDED_UP = _last, _both  # for `Option.again`
+LAST_COUNTS, ADDED_UP = _last, operator.add  # for `Option.again`
 
 number: Any = Number
 share: Any = Share

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from condor_pydagman.features.common import rows
 from condor_pydagman.features.common.rows import row_of
-from condor_pydagman.features.run_if.commands import conditions_of, first_five
+from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, OF_THE_WHOLE, Applied, unchanged
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.joins import joins, parents_of
@@ -19,6 +19,7 @@ from condor_pydagman.graph.model import AT_ONCE, DONE, Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import first_of
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 ALL_NODES, CATEGORY, PARENTS = ("ALL_NODES", "CATEGORY", "PARENTS")
@@ -224,9 +225,9 @@ def _nobody(dag: Dag, enough: Enough) -> str:
         return "give the node parents with a PARENT line"
     if enough.members == ALL_NODES:
         known = sorted(splice.name for splice in dag.splices)
-        return f"the splices are {first_five(known)}" if known else "the DAG has no splices"
+        return f"the splices are {first_of(known)}" if known else "the DAG has no splices"
     known = sorted(set(dag.categories.values()))
-    return f"the categories are {first_five(known)}" if known else "the DAG has no categories"
+    return f"the categories are {first_of(known)}" if known else "the DAG has no categories"
 
 
 def _refuse(command: Enough) -> None:

@@ -19,11 +19,6 @@ _LOST = (State.FAILED, State.FUTILE)
 class EnoughCounts:
     """What is counted, for each ENOUGH by its number."""
 
-    __slots__ = (
-        *("_doubtful", "_enoughs", "_wide", "children", "done", "lost", "members", "not_needed"),
-        *("of", "surplus", "touched", "waiting"),
-    )
-
     def __init__(self, dag: Dag, states: Sequence[int] = ()) -> None:
         """`states`: of all nodes, if any may have moved."""
         self._enoughs = EnoughsOfDag.of(dag)

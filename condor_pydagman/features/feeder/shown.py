@@ -25,19 +25,15 @@ from condor_pydagman.report.feature_words import Events, Flow, flow, why
 
 
 class FeederSeen(Seen):
-    """What is known of the FEEDER of a run.
-
-    Attributes:
-        number: of the last feeding, from 1; 0 for none in this run.
-        state: "ended" or "failed"; '' if it is neither.
-        reason: why it has failed.
-        time: of the last record about it.
-    """
+    """What is known of the FEEDER of a run."""
 
     def __init__(
         self, number: int = 0, state: str = "", reason: str = "", time: float = 0.0
     ) -> None:
-        self.number, self.state, self.reason, self.time = number, state, reason, time
+        self.number = number  # of the last feeding, from 1; 0 for none in this run
+        self.state = state  # "ended" or "failed"; '' if it is neither
+        self.reason = reason  # why it has failed
+        self.time = time  # of the last record about it
 
 
 def _grown(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: float) -> None:

@@ -27,12 +27,6 @@ def section(text: PieceText) -> Steps[tuple[str, bytes]]:
     import json  # late, as below: most DAGs do not grow
 
     fields = {**text._asdict(), "options": text.options._asdict()}
-    if text.feeding is None:
-        del fields["feeding"]  # as before there were any
-    if not text.join:
-        del fields["join"]
-    if not text.untrusted:
-        del fields["untrusted"]
     body = json.dumps(fields, ensure_ascii=True)
     yield
     data = body.encode("ascii") + b"\n"
@@ -63,9 +57,8 @@ def read_body(digest: str, data: bytes) -> PieceText | None:
         fields: dict[str, Any] = json.loads(data)
         options = BuildOptions(**fields.pop("options"))
         fields["children"] = tuple(fields["children"])
-        feeding = fields.pop("feeding", None)
-        if feeding is not None:
-            fields["feeding"] = Feeding(*feeding)
+        if fields.get("feeding") is not None:
+            fields["feeding"] = Feeding(*fields["feeding"])
         return PieceText(**fields, options=options)
     except (ValueError, TypeError, KeyError):
         return None

@@ -7,7 +7,7 @@ That they are parents is known when all files have been read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from condor_pydagman.features.common import rows
@@ -20,6 +20,7 @@ from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.language.lexer import LineError, Words, excerpt
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import first_of
 from condor_pydagman.vocabulary import PARENT_ATTRIBUTES
 
 ELSE = "ELSE"
@@ -318,13 +319,7 @@ def _no_name(expression: str, one: Reference) -> str:
 def _listed(what: str, names: set[str], nobody: str) -> str:
     if not names:
         return nobody
-    return f"{what} {first_five([attribute_name(name) for name in sorted(names)])}"
-
-
-def first_five(names: Sequence[str]) -> str:
-    """Five of the names, and how many more there are."""
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"{', '.join(names[:5])}{more}"
+    return f"{what} {first_of([attribute_name(name) for name in sorted(names)])}"
 
 
 APPLIED = (Applied(RunIf, run_if, of_new="RUN_IF", of_job=unchanged),)

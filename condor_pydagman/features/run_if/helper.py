@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Union
 
 from condor_pydagman.adapters.classad_values import mistake
-from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.helper_process import Helper
 from condor_pydagman.daemon.helpers import Foreseen
-from condor_pydagman.features.publish.adapters.result_file import BadResult, read_result
+from condor_pydagman.features.publish.adapters.result_file import read_result
 from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import UNKNOWN, evaluate
 from condor_pydagman.features.run_if.commands import conditions_of, place_of_condition
@@ -78,12 +78,7 @@ class ConditionHelper(Helper):
             return ConditionsEvaluated(
                 [ConditionResult(*one[:2], *evaluate(*one[2:])) for one in order.wanted]
             )
-        try:
-            return ResultRead(order.node, order.retry, read_result(order.file))
-        except BadResult as error:
-            return self.failed(order, str(error))
-        except Exception as error:  # whatever it is, it is told
-            return self.failed(order, error_text(error))
+        return ResultRead(order.node, order.retry, read_result(order.file))
 
 
 def open_helper(helpers: Helpers) -> ConditionHelper:

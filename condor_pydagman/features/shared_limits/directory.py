@@ -225,13 +225,10 @@ class OwnFile:
     Args:
         usual: name of the file, unless another user has taken it.
         open_shared: opens the directory; it may raise FileError.
-
-    Attributes:
-        name: of the file, as it is.
     """
 
     def __init__(self, usual: str, open_shared: Callable[[], SharedDirectory]) -> None:
-        self._usual = self.name = usual
+        self._usual = self.name = usual  # `name` is the one that it has
         self._open = open_shared
         self._file: LiveFile | None = None
 

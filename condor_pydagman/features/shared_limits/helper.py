@@ -159,11 +159,8 @@ class LimitHelper(Helper):
 
     def serve(self, order: Round) -> Made:
         """In the process."""
-        try:
-            self._shared = self._shared or self._share()
-            return answer_of(self._shared, self.address, order)
-        except Exception as error:  # whatever it is, it is told
-            return Made(PlacesUnknown(error_text(error)), [])
+        self._shared = self._shared or self._share()
+        return answer_of(self._shared, self.address, order)
 
 
 def answer_of(shared: Shared, address: str, order: Round) -> Made:

@@ -32,13 +32,9 @@ def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptio
     uses = limit_uses_of(dag)
     wrong = world.obstacle("shared_limits", dag) if uses else ""
     if wrong:
-        findings.add("DAG421", wrong, place=dag.files[0], words=blamed_in(wrong, dag))
-
-
-def blamed_in(wrong: str, dag: Dag) -> tuple[str, ...]:
-    """The `words` of a finding about the SHARED_LIMIT that a message is about."""
-    names = (one.limit for one in limit_uses_of(dag) if f" {one.limit}: " in wrong)
-    return "SHARED_LIMIT", next(names, "")
+        named = (one.limit for one in uses if f" {one.limit}: " in wrong)
+        words = "SHARED_LIMIT", next(named, "")
+        findings.add("DAG421", wrong, place=dag.files[0], words=words)
 
 
 def is_about(command: SharedLimit, words: Sequence[str], prefixes: Sequence[str]) -> bool:

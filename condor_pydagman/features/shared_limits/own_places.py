@@ -30,8 +30,6 @@ class Places:
         nodes, job_table: of the run.
     """
 
-    __slots__ = ("_classes", "counts", "full", "held", "idle", "most", "starts", "waits")
-
     def __init__(self, dag: Dag, nodes: Nodes, job_table: JobTable) -> None:
         self._classes = LimitClasses(dag)
         # by class, how many nodes are in each state, services included

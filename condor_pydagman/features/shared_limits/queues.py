@@ -28,8 +28,6 @@ class LimitedReadyQueue(ReadyQueue):
         room: whether a node of this class may be submitted now.
     """
 
-    __slots__ = ("_class_of", "_counts", "_heaps", "_room")
-
     def __init__(self, class_of: Sequence[int], classes: int, room: Room) -> None:
         super().__init__()
         self._class_of = class_of
@@ -82,8 +80,6 @@ class LimitedReadyQueue(ReadyQueue):
 
 class LimitedScriptQueue(ScriptQueue):
     """PRE or POST scripts that are to start; arguments as of LimitedReadyQueue."""
-
-    __slots__ = ("_class_of", "_counts", "_lines", "_places", "_room", "_taken")
 
     def __init__(self, class_of: Sequence[int], classes: int, room: Room) -> None:
         super().__init__()

@@ -50,12 +50,7 @@ Waiting = tuple[int, int, int]  # nodes, PRE and POST scripts
 
 
 class SharedLimits(Feature):
-    """Limits that the DAG shares with others.
-
-    Attributes:
-        pace_starts: how many of them may start now.
-        answered: whether there has been an answer.
-    """
+    """Limits that the DAG shares with others."""
 
     name = "shared_limits"
     replies = (
@@ -69,11 +64,13 @@ class SharedLimits(Feature):
         # that classes of nodes have and may use; None if no node keeps to a limit
         self.places: Places | None = None
         self.queues: LimitedQueues | None = None  # what is to start, by class; None as above
-        # PRE scripts that wait for the pace of all DAGs after a restart; 0: it is over
+        # PRE scripts that wait for the pace of all DAGs after a restart (0: it is over), and how
+        # many of them may start now
         self.pace_left = self.pace_starts = 0
         self.demands: tuple[Demand, ...] = ()  # what the last one asked for
-        # whether others wait for the limits
-        self.contested = self.asked = self.answered = self.woken = False
+        self.contested = False  # whether others wait for the limits
+        self.answered = False  # whether there has been an answer
+        self.asked = self.woken = False
         # when another request may give more, None if that is not known
         self.again_at: float | None = None
         # when one is due though nothing has happened

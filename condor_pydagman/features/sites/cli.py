@@ -16,7 +16,7 @@ from types import FrameType
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.request_client import groups_of, steer
 from condor_pydagman.cli.say import say
-from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, seconds
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.errors import FileError, PydagmanError
@@ -211,14 +211,14 @@ def _add_monitor(inner: Subparsers) -> None:
     )
     parser.add_argument(
         "--interval",
-        type=_seconds,
+        type=seconds(0.001, 1_000_000),
         default=INTERVAL_S,
         metavar="SECONDS",
         help="time between rounds",
     )
     parser.add_argument(
         "--probe-timeout",
-        type=_seconds,
+        type=seconds(0.001, 1_000_000),
         default=PROBE_TIMEOUT_S,
         metavar="SECONDS",
         help="time limit of a probe",
@@ -242,16 +242,6 @@ def _add_rematch(inner: Subparsers) -> None:
         "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
     )
     parser.add_argument("group", metavar="GROUP", help="name of the SITE_GROUP")
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
-    return value
 
 
 def _rematch(arguments: argparse.Namespace) -> int:

@@ -26,11 +26,7 @@ class IllegalGroupMove(Exception):
 
 
 class Groups(Feature):
-    """The groups of a run; attributes are written by its methods alone.
-
-    Attributes:
-        gives_up: whether the next one gives up claims.
-    """
+    """The groups of a run; attributes are written by its methods alone."""
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
@@ -75,8 +71,8 @@ class Groups(Feature):
         # when the next one is due (seconds since the epoch); None: when something happens
         self.ask_at: float | None = None
         self.pause_until = 0.0  # until when there is no other one (seconds since the epoch)
-        # whether something has happened since the last one
-        self.changed = self.gives_up = self.in_line = False
+        self.changed = self.in_line = False  # whether something has happened since the last one
+        self.gives_up = False  # whether the next one gives up claims
         # by group that is to leave its site, why: its ad does not fit, or others have got it
         self.unlucky: dict[int, str] = {}
         self.siteless: list[int] = []  # nodes that could start, of groups that get no site any more

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.helper_process import Helper
 from condor_pydagman.adapters.shared_directory import user_name
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.common.adapters.job_claims import BY_HAND
@@ -110,12 +110,9 @@ class SiteHelper(Helper):
 
     def serve(self, order: MatchSites) -> Made:
         """In the process."""
-        try:
-            if self._matcher is None:
-                self._matcher = self._make(self._waker.address if self._waker is not None else "")
-            return self._matcher.round(*order)
-        except Exception as error:  # whatever it is, it is told
-            return Made(SitesUnknown(error_text(error)), {})
+        if self._matcher is None:
+            self._matcher = self._make(self._waker.address if self._waker is not None else "")
+        return self._matcher.round(*order)
 
 
 class SiteValues:

@@ -24,6 +24,7 @@ from condor_pydagman.features.sites.messages import (
 )
 from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.graph.model import DONE
+from condor_pydagman.printable import first_of
 
 HELPER = "sites"
 FEW_CLAIMS = 100  # that requests may have one right after the other
@@ -168,10 +169,8 @@ def _say_why(sites: Groups, kind: int, reason: str) -> None:
     if not sites.is_new_reason(kind, reason):
         return
     waiting = sites.waiting if kind < 0 else [sites.waiting[kind]]
-    groups = [group for one in waiting for group in one]
-    names = ", ".join(sites.groups[group].name for group in groups[:3])
-    more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
-    sites.run.say(f"No site yet for group {names}{more}: {reason}")
+    names = first_of([sites.groups[group].name for one in waiting for group in one], 3)
+    sites.run.say(f"No site yet for group {names}: {reason}")
 
 
 # Records.

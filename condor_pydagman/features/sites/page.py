@@ -74,7 +74,7 @@ class GroupRows(Rows):
         "site": lambda rows, number: natural(rows.row(number)["site"]),
         "round": lambda rows, number: rows.row(number)["round"],
         "since": lambda rows, number: rows.row(number)["since"] or 0.0,
-        "done": lambda rows, number: rows.share_done(number),
+        "done": lambda rows, number: rows.row(number)["done"] / max(rows.row(number)["total"], 1),
     }
 
     def __init__(self, reader: DagReader, told: Told) -> None:
@@ -91,12 +91,6 @@ class GroupRows(Rows):
         """What becomes of a group."""
         state: str = self.row(number)["state"]
         return state
-
-    def share_done(self, number: int) -> float:
-        """Of the nodes of a group."""
-        row = self.row(number)
-        share: float = row["done"] / max(row["total"], 1)
-        return share
 
     def fits(self, number: int, fits: Callable[[str], bool]) -> bool:
         """Whether its name or its site is searched for."""

@@ -155,11 +155,9 @@ class SiteRests:
         rest = self._rests[site]
         if self._until(site) > now or site in there.claimed:
             return 0
-        new = [group for group in there.groups.get(site, ()) if self._is_new(group, rest)]
+        groups = there.groups.get(site, ())
+        new = [one for one in groups if rest.is_untried or self._stays[one].matched > rest.begun]
         return int(len(new) < max(1, TRIALS - rest.failed))
-
-    def _is_new(self, group: int, rest: _Rest) -> bool:
-        return rest.is_untried or self._stays[group].matched > rest.begun
 
     def _until(self, site: str) -> float:
         rest = self._rests[site]

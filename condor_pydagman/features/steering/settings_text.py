@@ -30,11 +30,8 @@ def read_settings(text: str) -> NodeSettings | None:
 
 def recorded_bytes(name: str, text: str) -> int:
     """How many bytes a node's name and a text take in the nodes log, at most."""
-    return sum(len(one.encode("utf-8", "replace")) + _escaped(one) for one in (name, text))
-
-
-def _escaped(text: str) -> int:
-    return text.count('"') + text.count("\\")
+    both = name + text
+    return len(both.encode("utf-8", "replace")) + both.count('"') + both.count("\\")
 
 
 def shown(settings: NodeSettings) -> str:

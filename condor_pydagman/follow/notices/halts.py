@@ -30,11 +30,6 @@ def halted_by(known: Known) -> HaltedBy | None:
     return next((one for one in found if one is not None), None)
 
 
-def is_to_be_restarted(known: Known) -> bool:
-    """Whether the schedd starts a DAGMan that has ended once more."""
-    return (known.run.exit_code or 0) > MAX_FINAL_EXIT_CODE
-
-
 def halt_notices(known: Known) -> Iterator[Notice]:
     """What keeps the whole DAG from going on, or has ended it."""
     if known.state is DagState.HELD:
@@ -257,8 +252,8 @@ def _aborted(known: Known) -> Notice:
     if by is not None and by.ends:
         sentence = f"{capitalized(by.what)} ended the DAG: {said}."
     advice: tuple[str, ...] = ()
-    if is_to_be_restarted(known):
-        code = known.run.exit_code
+    code = known.run.exit_code or 0
+    if code > MAX_FINAL_EXIT_CODE:
         sentence += f" DAGMan ended with exit code {code}, and the schedd starts it again."
         advice = (
             f"The schedd does so after each exit code above {MAX_FINAL_EXIT_CODE}: condor_rm"

@@ -7,6 +7,7 @@ secrets, and nothing else for what servers, networks and disks do.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, TypeVar
@@ -50,25 +51,29 @@ class Entry(NamedTuple):
     checksums: Mapping[str, str] = {}
 
 
+@contextlib.contextmanager
+def unless(kind: FaultKind) -> Iterator[None]:
+    """Leave a `with` block as if nothing was wrong if it ends with a `Fault` of this kind."""
+    try:
+        yield
+    except Fault as fault:
+        if fault.kind is not kind:
+            raise
+
+
 class Reader(Protocol):
-    """An open source.
+    """An open source."""
 
-    Attributes:
-        offset: bytes of the file that were skipped: as asked for, or 0 if the service can't.
-        size: bytes of the whole file, None if unknown.
-        version, checksums: as of an `Entry`.
-    """
-
-    offset: int
-    version: str
+    offset: int  # bytes of the file that were skipped: as asked for, or 0 if the service can't
+    version: str  # as of an `Entry`
 
     @property
     def size(self) -> int | None:
-        """See the class."""
+        """Bytes of the whole file, None if unknown."""
 
     @property
     def checksums(self) -> Mapping[str, str]:
-        """See the class."""
+        """As of an `Entry`."""
 
     def readinto(self, buffer: memoryview, /) -> int:
         """Fill the front of `buffer`; number of bytes, 0 at the end of the file.
@@ -94,24 +99,17 @@ class Writer(Protocol):
 
 
 class Endpoint(Protocol):
-    """A service.
+    """A service."""
 
-    Attributes:
-        can_list: whether `files_below` works.
-        can_append: whether `write` can go on at an offset.
-        can_rename: whether `rename` works; if not, `appears_whole` should be true.
-        appears_whole: a file that is written is not seen before `Writer.commit` (object stores).
-        leaves_out: is told what else `files_below` sees: a path as of an `Entry`, and what it is.
-    """
-
-    can_list: bool
-    can_append: bool
-    appears_whole: bool
+    can_list: bool  # whether `files_below` works
+    can_append: bool  # whether `write` can go on at an offset
+    appears_whole: bool  # whether no file is seen before `Writer.commit` (object stores)
+    # is told what else `files_below` sees: a path as of an `Entry`, and what it is
     leaves_out: Callable[[str, str], None]
 
     @property
     def can_rename(self) -> bool:
-        """See the class."""
+        """Whether `rename` works; if not, `appears_whole` should be true."""
 
     def look(self, url: Url) -> Entry | None:
         """The file or directory, None if there is none."""

@@ -14,7 +14,13 @@ from typing import Any
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement.endpoints.endpoint import EMPTY, Closing, Endpoint, Entry
+from condor_pydagman.placement.endpoints.endpoint import (
+    EMPTY,
+    Closing,
+    Endpoint,
+    Entry,
+    unless,
+)
 from condor_pydagman.placement.endpoints.fsspec_options import file_system
 from condor_pydagman.placement.endpoints.library_faults import (
     Errors,
@@ -114,13 +120,9 @@ class FsspecFiles(Closing):
 
     def look(self, url: Url) -> Entry | None:
         """See `Endpoint`."""
-        try:
-            with self._errors(url):
-                return _entry("", self._fs.info(self._path(url)))
-        except Fault as fault:
-            if fault.kind is FaultKind.MISSING:
-                return None
-            raise
+        with unless(FaultKind.MISSING), self._errors(url):
+            return _entry("", self._fs.info(self._path(url)))
+        return None
 
     def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
         """See `Endpoint`."""
@@ -176,12 +178,8 @@ class FsspecFiles(Closing):
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
-        try:
-            with self._errors(url):
-                self._fs.rm_file(self._path(url))
-        except Fault as fault:
-            if fault.kind is not FaultKind.MISSING:
-                raise
+        with unless(FaultKind.MISSING), self._errors(url):
+            self._fs.rm_file(self._path(url))
 
     def copy(self, url: Url, to: Url) -> bool:
         """See `Endpoint`; only object stores copy by themselves."""

@@ -23,6 +23,7 @@ from condor_pydagman.placement.endpoints.endpoint import (
     check_count,
     check_depth,
     linked_file,
+    unless,
     whole_number,
 )
 from condor_pydagman.placement.endpoints.ftp_listing import (
@@ -150,11 +151,8 @@ class FtpFiles(Closing):
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
-        try:
+        with unless(FaultKind.MISSING):
             self._command(url, b"DELE " + _word(url.path))
-        except Fault as fault:
-            if fault.kind is not FaultKind.MISSING:
-                raise
 
     def close(self) -> None:
         """See `Endpoint`."""

@@ -25,6 +25,7 @@ from condor_pydagman.placement.endpoints.endpoint import (
     SendAgain,
     check_count,
     check_depth,
+    unless,
     whole_number,
 )
 from condor_pydagman.placement.endpoints.http_credentials import authorization, basic
@@ -278,12 +279,9 @@ class HttpFiles(Closing):
 
     def _seen(self, url: Url) -> Entry | None:
         """What we may see of a file."""
-        try:
+        with unless(FaultKind.DENIED):
             return self.look(url)
-        except Fault as fault:
-            if fault.kind is FaultKind.DENIED:
-                return None
-            raise
+        return None
 
     def wrong_after_move(self, to: Url, size: int | None) -> str:
         """What is wrong with a file after it was renamed; '' if nothing.
@@ -377,12 +375,9 @@ class HttpFiles(Closing):
 
     def _may_be(self, directory: Url) -> bool:
         """Whether a directory is there, or may be: not everybody who may write to it may look."""
-        try:
+        with unless(FaultKind.DENIED):
             return self._list(directory, "0") is not None
-        except Fault as fault:
-            if fault.kind is FaultKind.DENIED:
-                return True
-            raise
+        return True
 
     def _ask_all(
         self,

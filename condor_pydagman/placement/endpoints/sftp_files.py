@@ -23,6 +23,7 @@ from condor_pydagman.placement.endpoints.endpoint import (
     Entry,
     check_depth,
     linked_file,
+    unless,
 )
 from condor_pydagman.placement.endpoints.library_faults import (
     LibraryReader,
@@ -62,13 +63,9 @@ class SftpFiles(Closing):
 
     def look(self, url: Url) -> Entry | None:
         """See `Endpoint`."""
-        try:
-            with self._errors(url):
-                return _entry("", self._sftp().stat(url.path))
-        except Fault as fault:
-            if fault.kind is FaultKind.MISSING:
-                return None
-            raise
+        with unless(FaultKind.MISSING), self._errors(url):
+            return _entry("", self._sftp().stat(url.path))
+        return None
 
     def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
         """See `Endpoint`."""
@@ -126,12 +123,8 @@ class SftpFiles(Closing):
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
-        try:
-            with self._errors(url):
-                self._sftp().remove(url.path)
-        except Fault as fault:
-            if fault.kind is not FaultKind.MISSING:
-                raise
+        with unless(FaultKind.MISSING), self._errors(url):
+            self._sftp().remove(url.path)
 
     def close(self) -> None:
         """See `Endpoint`."""

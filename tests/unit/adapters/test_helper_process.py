@@ -16,7 +16,7 @@ from tests.waiting import readable, until
 
 
 class Doubling(Helper):
-    """Doubles numbers; dies of 0 and 99."""
+    """Doubles numbers; dies of 0 and 99, and can't double 13."""
 
     purpose = "double numbers"
     died = "dead after {seconds} s with {megabytes} MB"
@@ -38,6 +38,8 @@ class Doubling(Helper):
         return (7, 8) if order == 99 else ()
 
     def serve(self, order: int) -> int:
+        if order == 13:
+            raise ValueError("no {luck}")
         return os._exit(1) if order in (0, 99) else 2 * order
 
 
@@ -87,6 +89,11 @@ def test_one_after_the_other(side: Side) -> None:
 def test_an_order_whose_process_dies_fails_alone(side: Side) -> None:
     side.ask(1, 0, 2)
     assert side.all() == [(1, 2), "0: dead after 5 s with 1024 MB", (2, 4)]
+
+
+def test_an_order_that_raises_fails_alone(side: Side) -> None:
+    side.ask(1, 13, 2)
+    assert side.all() == [(1, 2), "13: no {luck}", (2, 4)]
 
 
 def test_others_are_done_instead(side: Side) -> None:

@@ -114,7 +114,7 @@ def test_how_many_rows(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> Non
         assert "more: <code>" not in Path("t.dag.report.html").read_text()
     with pytest.raises(SystemExit):
         pydagman.main(["report", "--rows", "many"])
-    assert "'many' is no number of rows; 0 stands for all" in capsys.readouterr().err
+    assert "'many' is not a number from 0" in capsys.readouterr().err
 
 
 def test_a_dag_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,7 +125,7 @@ def test_ports_that_are_none(dag: str, port: str, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit) as left:
         pydagman.main(["web", f"--port={port}", dag])
     assert left.value.code == 2
-    assert "is not a port" in capsys.readouterr().err
+    assert "is not a number from 0 to 65535" in capsys.readouterr().err
 
 
 def test_without_aiohttp(

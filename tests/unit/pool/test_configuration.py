@@ -56,10 +56,3 @@ def test_slots_have_memory(knobs: dict[str, str]) -> None:
 )
 def test_unusable_paths(path: str, sign: str) -> None:
     assert configuration.unusable(Path(path)) == sign
-
-
-def test_a_pool_that_began_as_nobody_goes_on_so(tmp_path: Path) -> None:
-    before = configuration.TEMPLATE.partition("{user}")[0]
-    for user in ("daemon", "nobody"):
-        (tmp_path / "c").write_text(f"{before}{user}@x\n")
-        assert configuration.seen_as(tmp_path / "c") == user

@@ -178,7 +178,7 @@ def test_the_command() -> None:
     assert done.stdout == Program("my.dag").text()
     failed = subprocess.run([*command, "no.dag"], capture_output=True, text=True, check=False)
     assert failed.returncode == 1
-    assert failed.stderr == "can't read no.dag: No such file or directory\n"
+    assert failed.stderr == "can't read the DAG file no.dag: No such file or directory\n"
     assert failed.stdout == ""
 
 

@@ -131,10 +131,7 @@ class _List:
 
     Args:
         descriptions: files that those of the nodes were read from.
-
-    Attributes:
         home: the directory of the bundle.
-        inputs: what is transferred to the job.
     """
 
     def __init__(
@@ -144,7 +141,8 @@ class _List:
         descriptions: Sequence[DescriptionFile],
         home: str,
     ) -> None:
-        self._order, self.home, self.inputs = order, home, _Inputs(home)
+        self._order, self.home = order, home
+        self.inputs = _Inputs(home)  # what is transferred to the job
         self._descriptions = descriptions
         self.is_transferred = tasks[0].transfers_files  # whether anything is
         self.lines: list[dict[str, object]] = []  # of the tasks

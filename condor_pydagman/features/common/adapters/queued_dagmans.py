@@ -37,7 +37,7 @@ def in_queue(clusters: list[int]) -> set[int]:
     for begin in range(0, len(clusters), _AT_ONCE):
         some = clusters[begin : begin + _AT_ONCE]
         constraint = f"ClusterId >= {min(some)} && ClusterId <= {max(some)} && JobUniverse == 7"
-        found.update(int(job["ClusterId"]) for job in _jobs(constraint, ["ClusterId"]))
+        found.update(int(job["ClusterId"]) for job in queried_jobs(constraint, ["ClusterId"]))
     return found
 
 
@@ -57,7 +57,7 @@ def _some(clusters: list[int]) -> dict[int, Queued]:
     own = " || ".join(f"ClusterId == {cluster}" for cluster in clusters)
     theirs = " || ".join(f"DAGManJobId == {cluster}" for cluster in clusters)
     wanted = ["ClusterId", "JobUniverse", "JobStatus", "DAGManJobId", "DAGNodeName"]
-    jobs = _jobs(f"{own} || {theirs}", wanted)
+    jobs = queried_jobs(f"{own} || {theirs}", wanted)
     nodes: dict[int, set[str]] = {}
     idle: dict[int, int] = {}
     for job in jobs:
@@ -77,7 +77,12 @@ def _some(clusters: list[int]) -> dict[int, Queued]:
     }
 
 
-def _jobs(constraint: str, wanted: list[str]) -> list[Any]:
+def queried_jobs(constraint: str, wanted: list[str]) -> list[Any]:
+    """These attributes of jobs in the queue.
+
+    Raises:
+        PoolError: the schedd can't be asked.
+    """
     try:
         return list(htcondor2.Schedd().query(constraint, wanted))
     except BINDINGS as error:

@@ -11,7 +11,11 @@ import htcondor2
 
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features.common.adapters.queued_dagmans import in_queue, queue_name
+from condor_pydagman.features.common.adapters.queued_dagmans import (
+    in_queue,
+    queried_jobs,
+    queue_name,
+)
 from condor_pydagman.features.sites.adapters.ads import SiteAd, is_usable, value_of
 from condor_pydagman.features.sites.adapters.claims_directory import Claims, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.description import SITE_ATTRIBUTE
@@ -88,9 +92,8 @@ def queued_jobs() -> Counter[tuple[str, str]]:
     """
     constraint = f"{SITE_ATTRIBUTE} =!= undefined"
     wanted = [SITE_ATTRIBUTE, "JobStatus"]
-    ads = _asked(lambda: list(htcondor2.Schedd().query(constraint, wanted)))
     found: Counter[tuple[str, str]] = Counter()
-    for ad in ads:
+    for ad in queried_jobs(constraint, wanted):
         state = _STATES.get(ad.get("JobStatus"))
         site = _site_of(ad)
         if state and site:
@@ -106,30 +109,18 @@ def failed_jobs(now: float | None = None) -> Counter[str]:
     """
     begin = int((time.time() if now is None else now) - LATELY_S)
     constraint = f"{SITE_ATTRIBUTE} =!= undefined && (ExitCode =!= 0 || JobStatus == 3)"
-    ads = _asked(
-        lambda: list(
-            htcondor2.Schedd().history(
-                constraint,
-                [SITE_ATTRIBUTE],
-                match=MAX_ENDED,
-                since=f"EnteredCurrentStatus < {begin}",
-            )
-        )
-    )
-    return Counter(filter(None, map(_site_of, ads)))
+    since = f"EnteredCurrentStatus < {begin}"
+    try:
+        ads = htcondor2.Schedd().history(constraint, [SITE_ATTRIBUTE], match=MAX_ENDED, since=since)
+        return Counter(filter(None, map(_site_of, ads)))
+    except BINDINGS as error:
+        raise PoolError(f"the schedd: {reason_of(error)}", transient=True) from None
 
 
 def _site_of(job: Any) -> str:
     """The site of a job of any user, who may have written anything; '' if it is none."""
     site = value_of(job, SITE_ATTRIBUTE)
     return site if isinstance(site, str) and is_usable(site) else ""
-
-
-def _asked(question: Callable[[], list[Any]]) -> list[Any]:
-    try:
-        return question()
-    except BINDINGS as error:
-        raise PoolError(f"the schedd: {reason_of(error)}", transient=True) from None
 
 
 def all_claims(path: str, say: Callable[[str], None]) -> list[Claims]:
