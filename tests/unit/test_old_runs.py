@@ -24,17 +24,17 @@ RUNS = all_runs()
 NEWER_RECORDS = frozenset(
     {"CONFIG", "BUNDLED", "UNBUNDLED", "TASK_FAILED", "HOLD_ENDED"}
 )  # that no kept version has written
-# Modules whose `main` an earlier process starts by name, in a new process.
+# Modules whose `main` a process of 9c2d7cb starts by name, in a new process.
 STARTED_MODULES = (
     "condor_pydagman.cli.pydagman",  # the page's server
     "condor_pydagman.monitor.notifier",  # DAGMan, for NOTIFY
     "condor_pydagman.monitor.subscription",  # DAGMan, for a client of its socket
-    "condor_pydagman.placement.data_node",  # the job of a DATA node, where no command is installed
-    "condor_pydagman.placement.placement_ad",  # the worker of a DATA node
+    "condor_pydagman.transfer.data_node",  # the job of a DATA node, where no command is installed
+    "condor_pydagman.transfer.placement_ad",  # the worker of a DATA node
     "condor_pydagman.web.queue_answers",  # the page's server
 )
 # Files that it starts by their path, with an interpreter that finds no packages.
-STARTED_FILES = ("pool/step_down.py", "placement/child_supervisor.py")
+STARTED_FILES = ("pool/step_down.py", "transfer/child_supervisor.py")
 # Modules that `python -m` runs, each with words that change nothing.
 RUN_AS_PROGRAMS = {
     "condor_pydagman.cli.dagman": "-version",
@@ -136,5 +136,5 @@ def test_a_worker_that_is_started_again_ends_as_it_did(kept: Path, work_director
     lay_out(kept, work_directory)
     order = work_directory / "t.dag.placements" / "bad.order"
     assert run("condor_pydagman", "transfer", "--order", str(order)).returncode == 12
-    words = [sys.executable, "-m", "condor_pydagman.placement.data_node", str(order)]
+    words = [sys.executable, "-m", "condor_pydagman.transfer.data_node", str(order)]
     assert subprocess.run(words, check=False, cwd=CHECKOUT).returncode == 12

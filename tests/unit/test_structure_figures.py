@@ -91,6 +91,7 @@ LINES = {
     "pool": 1725,
     "records": 2967,
     "report": 2334,
+    "transfer": 10,
     "web": 2841,
     "workflow": 2531,
 }
