@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_335}
+LOADED = {"modules": 132, "lines": 31_336}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests.  Who adds to a folder at its budget takes as many lines out in the same commit;
@@ -71,7 +71,7 @@ LOADED = {"modules": 132, "lines": 31_335}
 SLACK = 50
 LINES = {
     "": 1616,
-    "adapters": 7649,
+    "adapters": 7650,
     "api": 2354,
     "cli": 5169,
     "config": 1017,
@@ -98,8 +98,8 @@ LINES = {
 LINES_OF_TESTS = 138_737
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_731,
-    "cli/dagman.py": 33_653,
+    "cli/submit_dag.py": 34_732,
+    "cli/dagman.py": 33_654,
     "cli/dag_checker.py": 18_527,
     "cli/watch.py": 29_919,
     "placement/data_node.py": 21_942,
