@@ -86,6 +86,10 @@ class Truth:
         if not any(part.is_incomplete(self, name, ran=ran) for part in self._parts):
             self.done.add(name)
 
+    def has_run(self, name: str) -> bool:
+        """Whether the log shows a job of the node, or the end of a script."""
+        return name in self._clusters or any(who == name for who, _, _ in self.recorded)
+
     def skip(self, name: str) -> None:
         """A node is skipped, unless it is done."""
         if name not in self.done:

@@ -143,7 +143,7 @@ class Steerers(Part):
 
 def _ended_by(truth: Truth, name: str) -> set[str]:
     """The node's descendants, without those that are done by a person's word alone: a parent of
-    them has failed."""
+    them has failed, or has not begun."""
     dag, found, todo = truth.dag, set[str](), [truth.dag.ids[name]]
     while todo:
         parent = todo.pop()
@@ -156,10 +156,9 @@ def _ended_by(truth: Truth, name: str) -> set[str]:
 
 
 def _is_done_all_the_same(truth: Truth, parent: int, child: int) -> bool:
-    dag = truth.dag
-    if dag.names[parent] in truth.done or dag.waits_for_end_only(parent, child):
-        return False
-    return dag.names[child] in truth.done
+    dag, name = truth.dag, truth.dag.names[parent]
+    waited_for = dag.waits_for_end_only(parent, child) and truth.has_run(name)
+    return dag.names[child] in truth.done and name not in truth.done and not waited_for
 
 
 PART = Steerers
