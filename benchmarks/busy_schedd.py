@@ -1,6 +1,6 @@
 """What waiting DAGs cost the schedd, beside a queue of other jobs: ours and stock's.
 
-    .venv/bin/python -m benchmarks.busy_schedd [--dags N] [--jobs N] [--seconds S]
+    .venv/bin/python -m benchmarks.busy_schedd [--dags N] [--jobs N] [--seconds S] [--of ours stock]
 
 A pool of its own is started.  Each DAG has one node, whose job is on hold as the other jobs are.
 Those are older than the DAGs: as the schedd goes through its queue from the oldest job on, looks of
@@ -26,6 +26,7 @@ from benchmarks.subjects import OURS, STOCK
 
 SETTLE_S = 45.0  # after the start of the DAGs
 AT_ONCE = 1000  # jobs of one submission
+FEW = 50  # DAGs
 DAGMANS = "JobUniverse == 7"
 
 
@@ -35,11 +36,12 @@ def main() -> None:
     parser.add_argument("--dags", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=3000)
     parser.add_argument("--seconds", type=float, default=620.0, help="two looks at the job ad")
+    parser.add_argument("--of", nargs="+", default=[STOCK, OURS], choices=[STOCK, OURS])
     arguments = parser.parse_args()
     with started_place() as place:
         homes = {  # before the queue has jobs: a new directory waits until it has none
             subject: directories_of(place, f"busy-{subject}", dags.held(), arguments.dags)
-            for subject in (STOCK, OURS)
+            for subject in arguments.of
         }
         _fill(place, arguments.jobs)
         print("| what | CPU of the schedd in a second |\n|---|---:|")
@@ -60,7 +62,8 @@ def _fill(place: Place, jobs: int) -> None:
 
 def _beside(place: Place, subject: str, directories: Sequence[Path], seconds: float) -> str:
     try:
-        place.submit(directories, subject)
+        for first in range(0, len(directories), FEW):  # all of a call have the same time limit
+            place.submit(directories[first : first + FEW], subject)
         for directory in directories:
             log = directory / f"{dags.NAME}.nodes.log"
             place.wait_events(log, events.SUBMIT, 1, START_TIMEOUT_S)
@@ -68,9 +71,9 @@ def _beside(place: Place, subject: str, directories: Sequence[Path], seconds: fl
         return _spent(place, seconds)
     finally:
         schedd = htcondor2.Schedd()
-        schedd.act(htcondor2.JobAction.Remove, DAGMANS)
         while schedd.query(DAGMANS, projection=["ClusterId"], limit=1):
-            time.sleep(1.0)
+            schedd.act(htcondor2.JobAction.Remove, DAGMANS)  # of hundreds, one may be left out
+            time.sleep(5.0)
         time.sleep(SETTLE_S)
 
 

@@ -249,7 +249,7 @@ class Config:
     )
     ad_check_interval: int = integer(
         "PYDAGMAN_AD_CHECK_INTERVAL",
-        300,
+        1800,
         "Time between two looks at the job ad for throttles that condor_qedit has changed.",
         1,
         unit="seconds",
