@@ -273,6 +273,8 @@ class EngineHarness:
         other = self.replay()
         mine, its = self.engine.run, other.engine.run
         live = [LOGGED.get(State(state), State(state)).name for state in mine.nodes.states]
+        for node in other.overdue():
+            live[node] = State.RETRY_WAIT.name  # it begins when the log has been read
         assert live == [State(state).name for state in its.nodes.states], self.states()
         assert mine.nodes.retries == its.nodes.retries
         assert mine.nodes.errors == its.nodes.errors
@@ -281,6 +283,12 @@ class EngineHarness:
         assert list(mine.nodes.waiting) == list(its.nodes.waiting)
         assert self.live_procs() == other.live_procs()
         return other
+
+    def overdue(self) -> list[int]:
+        """Nodes that wait for a retry whose delay has passed."""
+        waiting = self.engine.run.nodes.in_state(State.RETRY_WAIT)
+        queue = self.engine.run.retrying.queue
+        return [node for node in waiting if (queue.due(node) or 0.0) <= self.now]
 
     def live_procs(self) -> dict[str, dict[int, int]]:
         """Flags of all procs that have not ended, by node."""
