@@ -40,14 +40,15 @@ def dag(text: str) -> Dag:
     in which it names them; those that no line below it defines are JOBs.
     `"A -> B\nJOB B n.sub NOOP\nRETRY A 2"` is a DAG of two nodes.
     """
-    first, _, commands = text.strip().partition("\n")
-    if first.partition(" ")[0] not in WORDS:
-        text = _written_out(first, commands)
-    return build(["t.dag"], lambda _: text, BuildOptions(use_join_nodes=False))
+    written_out = dag_file(text)
+    return build(["t.dag"], lambda _: written_out, BuildOptions(use_join_nodes=False))
 
 
-def _written_out(shorthand: str, commands: str) -> str:
-    """The text of a DAG file whose first line is a shorthand, in the DAG language alone."""
+def dag_file(text: str) -> str:
+    """What `dag` reads, in the DAG language alone."""
+    shorthand, _, commands = text.strip().partition("\n")
+    if shorthand.partition(" ")[0] in WORDS:
+        return text
     names = dict.fromkeys(re.sub("[-~]>|;", " ", shorthand).split())
     defined = {found[1]: found[0] for found in _DEFINITION.finditer(commands)}
     lines = [defined.get(name, f"JOB {name} n.sub") for name in names]

@@ -39,11 +39,15 @@ class Scene(NamedTuple):
     """One way through a scene of a file: with `either` and `or`, there are several."""
 
     name: str
-    mark: str  # in brackets behind the name: who does not play it, and why
+    marks: list[str]  # in brackets behind the name: who does not play it, and why
     dag: str
     settings: dict[str, str]  # knobs by their names
     options: dict[str, str]  # throttles, as `-MaxJobs 2`, and `-DryRun`
     steps: list[Step]
+
+    def has(self, mark: str) -> bool:
+        """Whether it is marked so."""
+        return any(one.startswith(mark) for one in self.marks)
 
 
 def scenes() -> Iterator[Scene]:
@@ -80,6 +84,7 @@ def _read(topic: str, lines: list[tuple[str, str]]) -> Iterator[Scene]:
     assert title is not None
     heading = list(takewhile(lambda line: line[1].startswith(" "), lines[1:]))
     statements = [one.strip() for _, text in heading for one in text.split(";") if one.strip()]
+    marks = title[2].split("; ") if title[2] else []
     settings = _matching(_SETTING, statements)
     options = _matching(_OPTION, statements)
     of_dag = [one for one in statements if not (_SETTING.fullmatch(one) or _OPTION.fullmatch(one))]
@@ -87,7 +92,7 @@ def _read(topic: str, lines: list[tuple[str, str]]) -> Iterator[Scene]:
     for number, steps in enumerate(others or [[]], 1):
         which = f", {number}: {steps[0].happens[0]}" if steps else ""
         name = f"{topic}/{title[1]}{which}"
-        yield Scene(name, title[2] or "", _dag(of_dag), settings, options, first + steps)
+        yield Scene(name, marks, _dag(of_dag), settings, options, first + steps)
 
 
 def _matching(kind: re.Pattern[str], statements: list[str]) -> dict[str, str]:

@@ -40,12 +40,12 @@ def play(scene: Scene, restart_after: int = 0) -> None:
     stage = Stage(scene)
     for number, step in enumerate(scene.steps, 1):
         print(f"{step.place}: {step.told}")  # pytest shows it if something is raised
-        wrong = _play(stage, step) or ("" if "live" in scene.mark else _replay(stage))
+        wrong = _play(stage, step) or ("" if scene.has("live only") else _replay(stage))
         if wrong:
             after = f" (restarted after step {restart_after})" if restart_after else ""
             pytest.fail(f"tests/scenes/{step.place}: {step.told}{after}\n{wrong}", pytrace=False)
         if number == restart_after:
-            if scene.mark or not stage.restartable:
+            if scene.has("live only") or scene.has("no restart") or not stage.restartable:
                 return
             happen(stage, "restart")
 
