@@ -1,4 +1,4 @@
-"""Pending work becomes actions: clusters to be removed, and a run that only sets up."""
+"""Which jobs are known to have ended, a run that only sets up, and what wakes the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole runs of the engine: order, retries, recovery, size; all its inputs and actions."""
+"""Long chains, what is worth publishing, an engine that has ended; actions as values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.inputs import QueueListed
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.vocabulary import EventKind
 from tests import make
-
-STARTERS = (do.SubmitNode, do.RunScript, do.AppendNoop, do.AppendJournalRecord, do.RemoveJobs)
 
 
 def chain(length: int, flag: int) -> Dag:
@@ -61,68 +58,10 @@ def test_a_failure_above_a_long_chain_does_not_recurse() -> None:
     assert engine.report().futile == 19_999
 
 
-def busy() -> make.EngineHarness:
-    """A run in the middle of things: nodes in as many states as possible."""
-    made = make.dag("""
-        R -> A B C D E; S; T; U; V
-        JOB E n.sub NOOP
-        SCRIPT PRE A p
-        SCRIPT PRE B p
-        SCRIPT POST C q
-        SCRIPT POST D q
-        SCRIPT POST T q
-        SCRIPT PRE U p
-        RETRY D 2
-        RETRY T 1
-        PRE_SKIP U 4
-    """)
-    harness = make.EngineHarness(made, limits=Throttles(pre=2)).begin()
-    harness.run_node("R", 1)
-    for name, cluster in (("S", 2), ("T", 3), ("V", 4), ("C", 5), ("D", 6)):
-        harness.take(name, cluster)
-    harness.tell(make.noop("E", 1)[0], make.noop("E", 1)[1])
-    harness.pre_ends("U", 4)
-    harness.pre_ends("A", 0)
-    harness.tell(make.terminated(3, value=1), make.terminated(5), make.terminated(6, value=2))
-    harness.post_ends("D", 1)
-    harness.post_ends("T", 0)
-    return harness
-
-
-def test_replay_of_the_log_gives_the_states_of_the_live_engine() -> None:
-    harness = busy()
-    assert harness.states() == (
-        "R=DONE A=SUBMITTING B=PRE_RUN C=POST_RUN D=READY E=DONE S=SUBMITTED T=DONE U=DONE"
-        " V=SUBMITTED"
-    )
-    replayed = harness.replay()
-    assert replayed.states() == (
-        "R=DONE A=READY B=PRE_WAIT C=POST_WAIT D=READY E=DONE S=SUBMITTED T=DONE U=DONE V=SUBMITTED"
-    )
-    assert replayed.engine.run.nodes.retries == harness.engine.run.nodes.retries == {4: 1}
-    assert replayed.engine.run.nodes.clusters == harness.engine.run.nodes.clusters
-
-
-@pytest.mark.parametrize("cut", range(0, 40, 3))
-def test_a_log_may_end_anywhere(cut: int) -> None:
-    """Wherever an old log ends, the replay starts nothing, and can be gone on with."""
-    harness = busy()
-    other = make.EngineHarness(harness.dag).begin(recovering=True)
-    other.tell(*harness.log[:cut])
-    assert not [action for action in other.all if isinstance(action, STARTERS)]
-    other.tell(inputs.LogCaughtUp(), QueueListed([]))
-    assert other.engine.run.phase is Phase.RUNNING
-    assert not other.asked(do.Exit)
-
-
 def test_publish_when_something_moved_and_only_then() -> None:
     harness = make.harness_of("A")
     assert harness.last[-1] == do.Publish()
     assert harness.wait(1.0) == []
-
-
-def test_same_inputs_same_actions() -> None:
-    assert busy().all == busy().all
 
 
 def test_states_are_counted_right_from_the_start() -> None:

@@ -108,18 +108,6 @@ def test_a_waiting_retry_is_shown_with_the_time_left() -> None:
     assert next(harness.engine.node_reports()).details == ""
 
 
-# Failed jobs on hold.
-
-
-def test_live_the_delay_counts_from_now_whatever_the_clock_of_the_log_says() -> None:
-    harness = make.harness_of("A\nRETRY A 1 DELAY 60")
-    harness.take("A", 1)
-    harness.tell(make.terminated(1, value=1)._replace(time=harness.now - 500.0))
-    due = harness.engine.run.retrying.queue.due(0)
-    assert due is not None
-    assert due > harness.now + 50
-
-
 # Whether a node is retried in this run of the DAG.
 
 

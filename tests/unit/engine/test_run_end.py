@@ -31,7 +31,7 @@ def test_lines_about_what_is_removed(removes: bool) -> None:
     assert {line.level for line in said} == {2}
 
 
-# A rescue file that can't be written.
+# Between the wish for a rescue file and the answer.
 
 
 def test_a_rescue_answer_that_was_not_asked_for_is_ignored() -> None:

@@ -1,4 +1,4 @@
-"""SCRIPT: PRE, POST and HOLD scripts, from their start to what their end leads to."""
+"""SCRIPT: macros, the queue of scripts, and what many scripts cost."""
 
 from __future__ import annotations
 
@@ -70,39 +70,6 @@ def test_exit_code_macros(codes: dict[int, int | None], want: tuple[str, ...]) -
     got = exit_code_macros(codes)
     assert tuple(got.values()) == want
     assert list(got) == ["EXIT_CODES", "EXIT_CODE_COUNTS", "EXIT_CODE_LIST", "JOB_ABORT_COUNT"]
-
-
-# The same by replay, at every point of a node's life.
-
-
-@pytest.mark.parametrize("pre", [0, 1, 4])
-@pytest.mark.parametrize("job", [0, 1])
-@pytest.mark.parametrize("post", [0, 1])
-@pytest.mark.parametrize("always", [False, True])
-def test_a_life_with_scripts_replayed(pre: int, job: int, post: int, always: bool) -> None:
-    made = make.dag("""
-        A -> B; C
-        SCRIPT PRE A p
-        SCRIPT POST A q
-        RETRY A 1
-        PRE_SKIP A 4
-    """)
-    harness = make.EngineHarness(made, Config(always_run_post=always)).begin()
-    harness.take("C", 99)
-    for cluster in (5, 6):
-        if harness.state("A").name != "PRE_RUN":
-            break
-        harness.pre_ends("A", pre)
-        harness.same_replay()
-        if harness.state("A").name == "SUBMITTING":
-            harness.take("A", cluster)
-            harness.same_replay()
-            harness.tell(make.terminated(cluster, value=job))
-            harness.same_replay()
-        if harness.state("A").name == "POST_RUN":
-            harness.post_ends("A", post)
-            harness.same_replay()
-    assert harness.state("A").name in ("DONE", "FAILED")
 
 
 # Scripts that wait for a place, and those put off: a list of what has happened, as `add 1`,

@@ -1,4 +1,4 @@
-"""From the ready queue to the schedd: order, throttles, what its answers mean, and a dry run."""
+"""The ready queue, what is said of a long row, the priority of the whole DAG, a long dry run."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_a_restarted_dagman_tells_all_jobs_once_more() -> None:
     assert other.engine.run.features["steering"].priorities.unsure == {0}
 
 
-# -DryRun: PRE scripts run, jobs and POST scripts do not, and nothing is kept of it.
+# -DryRun.
 
 
 def processed(harness: make.EngineHarness) -> list[str]:

@@ -152,9 +152,6 @@ def test_a_request_without_limits_changes_nothing() -> None:
     assert harness.engine.run.limits == Throttles(11, 12, 13, 14, 15, 16)
 
 
-# PYDAGMAN_PRE_SCRIPTS_PER_SECOND.
-
-
 def test_a_delay_between_two_submits() -> None:
     limits, pace = Throttles(), SubmitPace(delay_s=3)
     assert pace.blocked_until(10, limits) <= 10

@@ -4,40 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.throttles import Throttles
 from tests import make
 
 BAG = "A; B; C; D"
 
 
-def bag(
-    of: str = BAG,
-    throttles: Throttles | None = None,
-    *,
-    most: int = 1000,
-    submit_delay: int = 0,
-    commands: str = "",
-) -> make.EngineHarness:
+def bag(most: int = 1000) -> make.EngineHarness:
     """A DAG whose first node, A, has been taken as cluster 4; the reply says that its submit file
     can be shared."""
-    config = make.quiet(max_nodes_in_cluster=most, submit_delay=submit_delay)
-    harness = make.harness_of(f"{of}\n{commands}", config, throttles)
-    reply = inputs.Submitted(harness.dag.ids["A"], 4, 1, shareable=True)
-    harness.tell(reply, make.submit("A", 4))
+    harness = make.harness_of(BAG, make.quiet(max_nodes_in_cluster=most))
+    harness.tell(inputs.Submitted(0, 4, 1, shareable=True), make.submit("A", 4))
     return harness
-
-
-def together(harness: make.EngineHarness) -> list[str]:
-    """Names of the nodes that the last input had submitted together."""
-    return [
-        harness.dag.names[one.node]
-        for action in harness.asked(do.SubmitTogether)
-        for one in action.nodes
-    ]
 
 
 # What is submitted together.
@@ -48,21 +28,6 @@ def test_not_before_a_reply_says_that_the_file_can_be_shared() -> None:
     assert harness.submits() == ["A"]
     harness.tell(inputs.Submitted(0, 4, 1))
     assert harness.submits() == ["B"]
-
-
-@pytest.mark.parametrize(
-    ("limits", "names"),
-    [
-        (Throttles(jobs=3), ["B", "C"]),
-        (Throttles(idle=3), ["B", "C"]),
-        (Throttles(submits=3), ["B", "C"]),
-        (Throttles(submits=3, own_pace=True), ["B", "C", "D"]),
-        (Throttles(jobs=2), []),
-    ],
-)
-def test_no_more_than_a_throttle_allows(limits: Throttles, names: list[str]) -> None:
-    harness = bag(throttles=limits)
-    assert (together(harness) or harness.submits()) == (names or ["B"])
 
 
 def test_nothing_else_is_submitted_before_all_replies() -> None:
