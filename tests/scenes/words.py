@@ -49,18 +49,12 @@ class Words:
     def _together(self, action: do.SubmitTogether) -> str:
         return f"submit together {' '.join(self._names[one.node] for one in action.nodes)}"
 
-    def _jobs(self, action: Any) -> str:
-        proc = "" if action.proc == ALL_PROCS else f".{action.proc}"
-        return f"{self._owner((action.cluster, action.proc))}{proc} ({action.reason})"
-
     def _remove(self, action: do.RemoveJobs) -> str:
+        which = "all jobs" + " but services" * action.spare_services
         if action.cluster:
-            return f"remove {self._jobs(action)}"
-        services = " but services" if action.spare_services else ""
-        return f"remove all jobs{services} ({action.reason})"
-
-    def _hold(self, action: do.HoldJobs) -> str:
-        return f"{'release' if action.release else 'hold'} {self._jobs(action)}"
+            proc = "" if action.proc == ALL_PROCS else f".{action.proc}"
+            which = f"{self._owner((action.cluster, action.proc))}{proc}"
+        return f"remove {which} ({action.reason})"
 
     def _script(self, action: do.RunScript) -> str:
         held = f".{action.held.proc} hold {action.held.number}" if action.held else ""
@@ -95,15 +89,11 @@ class Words:
     def _exit(self, action: do.Exit) -> str:
         return f"exit {action.code}" + " and leave the lock" * action.keep_lock
 
-    def _ask(self, action: do.Ask) -> str:
-        return f"ask {action.helper} ({action.request})"
-
 
 _IN_WORDS: dict[type, Callable[[Words, Any], str]] = {
     do.SubmitNode: Words._submit,
     do.SubmitTogether: Words._together,
     do.RemoveJobs: Words._remove,
-    do.HoldJobs: Words._hold,
     do.RunScript: Words._script,
     do.AppendJournalRecord: Words._record,
     do.AppendPostEnded: Words._post_ended,
@@ -113,7 +103,6 @@ _IN_WORDS: dict[type, Callable[[Words, Any], str]] = {
     do.QueryQueue: Words._query,
     do.Publish: Words._publish,
     do.Exit: Words._exit,
-    do.Ask: Words._ask,
 }
 
 
