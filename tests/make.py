@@ -190,21 +190,6 @@ class EngineHarness:
             *(submit(name, cluster, proc) for proc in range(procs)),
         )
 
-    def take_together(self, cluster: int) -> list[do.Action]:
-        """The schedd takes the nodes of the last SubmitTogether: replies and submit events."""
-        (action,) = self.asked(do.SubmitTogether)
-        nodes = [one.node for one in action.nodes]
-        return self.tell(
-            *(
-                inputs.Submitted(node, cluster, 1, proc, shareable=True)
-                for proc, node in enumerate(nodes)
-            ),
-            *(
-                submit(self.dag.names[node], cluster, proc, shared=True)
-                for proc, node in enumerate(nodes)
-            ),
-        )
-
     def run_node(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
         """A node's only job is taken and ends."""
         first = self.take(name, cluster)

@@ -64,7 +64,9 @@ def _play(stage: Stage, step: Step) -> str:
         if any(text in line for line in stage.said):
             return f"it says {text}"
     if not agree(step.actions, done):
-        return _difference(step.actions, done)
+        short = (action.partition(" (")[0] for action in done)
+        shown = [one if one in step.actions else action for one, action in zip(short, done)]
+        return _difference(step.actions, shown)
     facts = [stage.fact(fact) for fact in step.facts]
     return _difference(step.facts, facts) if facts != step.facts else ""
 

@@ -95,7 +95,7 @@ LINES = {
     "web": 2860,
     "workflow": 2537,
 }
-LINES_OF_TESTS = 136_527
+LINES_OF_TESTS = 136_514
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 34_954,
