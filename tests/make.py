@@ -40,14 +40,15 @@ def dag(text: str) -> Dag:
     in which it names them; those that no line below it defines are JOBs.
     `"A -> B\nJOB B n.sub NOOP\nRETRY A 2"` is a DAG of two nodes.
     """
-    first, _, commands = text.strip().partition("\n")
-    if first.partition(" ")[0] not in WORDS:
-        text = _written_out(first, commands)
-    return build(["t.dag"], lambda _: text, BuildOptions(use_join_nodes=False))
+    written_out = dag_file(text)
+    return build(["t.dag"], lambda _: written_out, BuildOptions(use_join_nodes=False))
 
 
-def _written_out(shorthand: str, commands: str) -> str:
-    """The text of a DAG file whose first line is a shorthand, in the DAG language alone."""
+def dag_file(text: str) -> str:
+    """What `dag` reads, in the DAG language alone."""
+    shorthand, _, commands = text.strip().partition("\n")
+    if shorthand.partition(" ")[0] in WORDS:
+        return text
     names = dict.fromkeys(re.sub("[-~]>|;", " ", shorthand).split())
     defined = {found[1]: found[0] for found in _DEFINITION.finditer(commands)}
     lines = [defined.get(name, f"JOB {name} n.sub") for name in names]
@@ -189,21 +190,6 @@ class EngineHarness:
             *(submit(name, cluster, proc) for proc in range(procs)),
         )
 
-    def take_together(self, cluster: int) -> list[do.Action]:
-        """The schedd takes the nodes of the last SubmitTogether: replies and submit events."""
-        (action,) = self.asked(do.SubmitTogether)
-        nodes = [one.node for one in action.nodes]
-        return self.tell(
-            *(
-                inputs.Submitted(node, cluster, 1, proc, shareable=True)
-                for proc, node in enumerate(nodes)
-            ),
-            *(
-                submit(self.dag.names[node], cluster, proc, shared=True)
-                for proc, node in enumerate(nodes)
-            ),
-        )
-
     def run_node(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
         """A node's only job is taken and ends."""
         first = self.take(name, cluster)
@@ -273,6 +259,8 @@ class EngineHarness:
         other = self.replay()
         mine, its = self.engine.run, other.engine.run
         live = [LOGGED.get(State(state), State(state)).name for state in mine.nodes.states]
+        for node in other.overdue():
+            live[node] = State.RETRY_WAIT.name  # it begins when the log has been read
         assert live == [State(state).name for state in its.nodes.states], self.states()
         assert mine.nodes.retries == its.nodes.retries
         assert mine.nodes.errors == its.nodes.errors
@@ -281,6 +269,12 @@ class EngineHarness:
         assert list(mine.nodes.waiting) == list(its.nodes.waiting)
         assert self.live_procs() == other.live_procs()
         return other
+
+    def overdue(self) -> list[int]:
+        """Nodes that wait for a retry whose delay has passed."""
+        waiting = self.engine.run.nodes.in_state(State.RETRY_WAIT)
+        queue = self.engine.run.retrying.queue
+        return [node for node in waiting if (queue.due(node) or 0.0) <= self.now]
 
     def live_procs(self) -> dict[str, dict[int, int]]:
         """Flags of all procs that have not ended, by node."""

@@ -9,6 +9,8 @@ from typing import NamedTuple, Union
 
 from condor_pydagman.graph.build import BuildOptions
 from tests.corpora import DAGS, dag_cases
+from tests.make import dag_file
+from tests.scenes.reading import scenes
 from tests.workflows import shapes
 
 EXAMPLES = DAGS.parents[1] / "examples"
@@ -87,7 +89,7 @@ def random_options(random: Random) -> BuildOptions:
 
 
 def real_samples() -> list[Sample]:
-    """The corpus, the examples, and workflows as programs write them."""
+    """The corpus, the examples, the scenes of the engine, and workflows as programs write them."""
     found = [
         Sample({posixpath.normpath(name): t for name, t in case.files.items()}, tuple(case.dags))
         for case in dag_cases().values()
@@ -96,6 +98,8 @@ def real_samples() -> list[Sample]:
         Sample({path.name: path.read_text()}, (path.name,))
         for path in sorted(EXAMPLES.rglob("*.dag"))
     ]
+    texts = dict.fromkeys(dag_file(scene.dag) for scene in scenes())
+    found += [Sample({"t.dag": text}, ("t.dag",)) for text in texts]
     for shape in sorted(shapes.SHAPES):
         workflow = shapes.make(shape, 20)
         lines = [f"JOB {node} {shapes.kind(node)}.sub" for node in workflow.nodes]

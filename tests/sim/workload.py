@@ -72,6 +72,37 @@ class Outcomes:
         return rng.choice(CODES) if rng.random() < self._failing / (era + 1) else 0
 
 
+class Ends(Outcomes):
+    """A table written by hand, for the first era: what is not in it succeeds, and all does later.
+
+    Keys are `job NAME RETRY PROC` and `PRE NAME RETRY DEFERRED`, as Outcomes draws them, and
+    `seconds NAME RETRY`.
+    """
+
+    def __init__(self, table: dict[str, int], procs: dict[str, int] | None = None) -> None:
+        super().__init__(0, 0.0)
+        self._table = table
+        self._procs = procs or {}
+
+    def procs(self, node: str) -> int:
+        return self._procs.get(node, 1)
+
+    def factory(self, node: str) -> int:
+        return self._table.get(f"factory {node}", 0)
+
+    def common_input(self, node: str) -> bool:
+        return bool(self._table.get(f"common input {node}"))
+
+    def prepares(self, era: int, node: str) -> bool:
+        return True
+
+    def seconds(self, node: str, retry: int) -> float | None:
+        return self._table.get(f"seconds {node} {retry}")
+
+    def _draw(self, era: int, what: str) -> int:
+        return self._table.get(what, 0) if era == 0 else 0
+
+
 @dataclass(frozen=True)
 class Workload:
     """What is to be run: `build` makes a fresh DAG, since a rescue file changes it."""

@@ -80,5 +80,5 @@ def test_tests_are_there(section: str) -> None:
             path, _, function = name.partition("::")
             file = ROOT / "tests" / path
             assert file.exists(), f"{row[0]}: {name}"
-            stands = rf"\bdef {function}\b|^{function} = STAGE\."
+            stands = rf"\bdef {function}\b|^{function} = STAGE\.|^\[{function}\]"
             assert not function or re.search(stands, file.read_text("utf-8"), re.M), name

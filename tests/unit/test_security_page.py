@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/security.md").read_text(encoding="utf-8")
-TESTS = sorted(set(re.findall(r"`((?:\w+/)*test_\w+\.py)(?:::(\w+))?`", TEXT)))
+TESTS = sorted(set(re.findall(r"`((?:\w+/)*(?:test_\w+\.py|\w+\.scene))(?:::([^`]+))?`", TEXT)))
 LIMITS = [
     line for line in TEXT.split("\n## Limits\n")[1].split("\n## ")[0].splitlines() if "`" in line
 ]
@@ -24,7 +24,7 @@ def test_there_are_many() -> None:
 @pytest.mark.parametrize(("path", "function"), TESTS)
 def test_tests_are_there(path: str, function: str) -> None:
     text = (ROOT / "tests" / path).read_text(encoding="utf-8")
-    assert not function or f"def {function}(" in text
+    assert not function or f"def {function}(" in text or f"\n[{function}]" in text
 
 
 @pytest.mark.parametrize("row", LIMITS, ids=[row.split("|")[1].strip() for row in LIMITS])

@@ -1,4 +1,4 @@
-"""Pending work becomes actions: clusters to be removed, and a run that only sets up."""
+"""Which jobs are known to have ended, a run that only sets up, and what wakes the engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.timers import REMOVAL_GRACE_S, REMOVAL_RETRY_S
+from condor_pydagman.timers import REMOVAL_GRACE_S
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.features.sites.matched import matched
@@ -23,135 +23,6 @@ def removing(procs: int = 2) -> make.EngineHarness:
     harness.tell(make.terminated(5, 0, value=1))
     harness.wait(REMOVAL_GRACE_S)
     return harness
-
-
-def clusters(harness: make.EngineHarness) -> list[int]:
-    return [action.cluster for action in harness.asked(do.RemoveJobs)]
-
-
-def test_a_removal_that_failed_is_asked_for_again() -> None:
-    harness = make.harness_of("A", procs=2)
-    harness.tell(make.terminated(5, 0, value=1))
-    harness.wait(REMOVAL_GRACE_S)
-    assert [action.cluster for action in harness.asked(do.RemoveJobs)] == [5]
-    harness.tell(inputs.RemoveFailed(5, "no schedd"))
-    assert not harness.asked(do.RemoveJobs)
-    harness.wait(REMOVAL_RETRY_S)
-    assert [action.cluster for action in harness.asked(do.RemoveJobs)] == [5]
-
-
-def test_a_removal_is_asked_for_once() -> None:
-    harness = removing(4)
-    assert clusters(harness) == [5]
-    harness.tell(make.terminated(5, 1, value=1), make.of_job(EventKind.JOB_ABORTED, 5, 2))
-    assert not clusters(harness)
-
-
-def test_a_removal_asked_for_again_has_the_same_reason() -> None:
-    harness = removing()
-    (first,) = harness.asked(do.RemoveJobs)
-    harness.tell(inputs.RemoveFailed(5, "no schedd"))
-    assert harness.said("Warning: could not remove cluster 5: no schedd")
-    assert harness.engine.next_deadline() == harness.now + REMOVAL_RETRY_S
-    harness.wait(REMOVAL_RETRY_S - 1)
-    assert not clusters(harness)
-    harness.wait(1.0)
-    assert harness.asked(do.RemoveJobs) == [first]
-    assert harness.engine.next_deadline() is None
-
-
-def test_a_removal_is_asked_for_until_the_schedd_takes_it() -> None:
-    harness = removing()
-    for _ in range(5):
-        harness.tell(inputs.RemoveFailed(5, "no schedd"))
-        harness.wait(REMOVAL_RETRY_S)
-        assert clusters(harness) == [5]
-
-
-def test_jobs_that_have_ended_meanwhile_need_no_removal() -> None:
-    harness = removing()
-    harness.tell(inputs.RemoveFailed(5, "no schedd"))
-    harness.tell(make.terminated(5, 1))
-    assert harness.submits() == ["A"]
-    harness.take("A", 7)
-    harness.wait(REMOVAL_RETRY_S)
-    assert not clusters(harness)  # above all not those of the retry
-    assert harness.engine.next_deadline() is None
-
-
-def test_a_failed_removal_of_an_unknown_cluster_is_not_repeated() -> None:
-    harness = removing()
-    harness.tell(inputs.RemoveFailed(99, "no such job"), inputs.RemoveFailed(0, "no schedd"))
-    harness.wait(REMOVAL_RETRY_S)
-    assert not clusters(harness)
-
-
-def test_a_failed_removal_is_not_repeated_when_the_node_has_ended() -> None:
-    harness = removing()
-    harness.tell(make.terminated(5, 1))
-    harness.tell(inputs.RemoveFailed(5, "no schedd"))
-    harness.wait(REMOVAL_RETRY_S)
-    assert not clusters(harness)
-
-
-def test_a_paused_dag_goes_on_removing() -> None:
-    harness = removing()
-    harness.tell(inputs.RemoveFailed(5, "no schedd"), inputs.Halt(pause=True))
-    harness.wait(REMOVAL_RETRY_S)
-    assert clusters(harness) == [5]
-
-
-def test_in_recovery_no_removal_is_asked_for_before_the_queue_is_known() -> None:
-    other = removing().replay()
-    other.tell(inputs.LogCaughtUp())
-    assert not clusters(other)
-    other.tell(inputs.QueueListed(other.queue()))
-    assert clusters(other) == [5]
-
-
-def test_in_recovery_a_later_end_cancels_a_pending_removal() -> None:
-    harness = removing()
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 5, 1))
-    harness.take("A", 7)
-    assert not harness.restart().ever(do.RemoveJobs)
-
-
-def test_the_end_of_the_dag_removes_everything_at_once() -> None:
-    harness = removing()
-    harness.tell(inputs.DagRemoved())
-    assert clusters(harness) == [0]
-
-
-def test_a_removal_that_fails_later_does_not_put_off_the_first() -> None:
-    harness = make.harness_of("A; B", QUIET, procs=2)
-    harness.take("B", 6, procs=2)
-    harness.tell(make.terminated(5, 0, value=1))
-    harness.wait(REMOVAL_GRACE_S)
-    harness.tell(inputs.RemoveFailed(5, "no schedd"))
-    harness.tell(make.terminated(6, 0, value=1))
-    harness.wait(REMOVAL_RETRY_S - 1)
-    harness.tell(inputs.RemoveFailed(6, "no schedd"))
-    harness.wait(1.0)
-    assert clusters(harness) == [5, 6]
-
-
-def test_procs_that_failed_for_the_same_reason_may_end_by_themselves() -> None:
-    harness = make.harness_of("A; B", QUIET, procs=3)
-    harness.take("B", 6)
-    harness.tell(make.terminated(5, 0, value=1))
-    assert not clusters(harness)
-    assert harness.engine.next_deadline() == harness.now + REMOVAL_GRACE_S
-    harness.tell(make.terminated(5, 1, value=1))
-    harness.wait(REMOVAL_GRACE_S / 2)
-    harness.tell(make.terminated(5, 2, value=1))
-    harness.wait(REMOVAL_GRACE_S)
-    assert not harness.ever(do.RemoveJobs)
-
-
-def test_a_proc_that_was_removed_takes_the_others_with_it_at_once() -> None:
-    harness = make.harness_of("A; B", QUIET, procs=2)
-    harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))
-    assert clusters(harness) == [5]
 
 
 def job(cluster: int, proc: int, name: str) -> inputs.QueuedJob:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.vocabulary import EventKind, JournalRecord
 from tests import make
@@ -116,23 +115,6 @@ def test_jobstate_lines() -> None:
         ("JOB_TERMINATED", "6.0", 2),
         ("JOB_SUCCESS", "0", 2),
     ]
-
-
-def test_a_noop_node_of_which_only_the_end_can_be_read_is_written_again() -> None:
-    harness = make.harness_of("JOB A n.sub NOOP")
-    harness.tell(make.noop("A", 1)[1])
-    harness.wait(61.0)
-    again = harness.asked(do.AppendNoop)
-    assert again == [do.AppendNoop(0, 1)]
-    harness.tell(*make.noop("A", 1))
-    assert harness.state("A").name == "DONE"
-
-
-def test_an_end_that_stands_before_the_submit_event_counts_in_a_replay_too() -> None:
-    harness = make.harness_of("A -> B")
-    harness.tell(inputs.Submitted(0, 5, 1), make.terminated(5), make.submit("A", 5))
-    assert harness.state("A").name == "DONE"
-    assert harness.replay().state("A").name == "DONE"
 
 
 def test_the_number_of_unmatched_events_kept_is_bounded() -> None:

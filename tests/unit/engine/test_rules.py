@@ -6,9 +6,10 @@ from itertools import product
 
 import pytest
 
+from condor_pydagman.config import Config
 from condor_pydagman.engine import rules
 from condor_pydagman.engine.rules import NextStep, RetryVerdict
-from condor_pydagman.graph.model import Abort, Retry
+from condor_pydagman.graph.model import Abort, Retry, Tolerance
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,30 @@ def test_aborts(abort: Abort | None, value: int, want: bool) -> None:
 )
 def test_abort_exit_code(abort: Abort, value: int, code: int) -> None:
     assert rules.abort_exit_code(abort, value) == code
+
+
+# TOLERANCE: how many procs may fail.
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "procs", "expected"),
+    [
+        (None, 10, 3),
+        (Tolerance(1), 10, 1),
+        (Tolerance(0), 10, 0),
+        (Tolerance(50, percent=True), 5, 2),
+        (Tolerance(100, percent=True), 5, 5),
+        (Tolerance(33, percent=True), 3, 0),
+    ],
+)
+def test_failures_allowed(tolerance: Tolerance | None, procs: int, expected: int) -> None:
+    assert rules.failures_allowed(tolerance, procs, 3) == expected
+
+
+def test_the_node_or_the_knob_says_whether_the_rest_is_removed() -> None:
+    keep = Config(remove_job_list_on_failure=False)
+    assert not rules.removes_the_rest(None, keep)
+    assert not rules.removes_the_rest(Tolerance(1), keep)
+    assert rules.removes_the_rest(Tolerance(1, fail_fast=True), keep)
+    assert not rules.removes_the_rest(Tolerance(1, fail_fast=False), Config())
+    assert rules.removes_the_rest(Tolerance(1), Config())
