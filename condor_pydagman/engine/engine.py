@@ -59,6 +59,8 @@ class Engine:
         check: what tests look at after each input, as the invariants of the run.
     """
 
+    __slots__ = ("_published", "check", "run")
+
     def __init__(
         self,
         dag: Dag,

@@ -20,6 +20,8 @@ GATE = 1 << 30  # added to the countdown of `Nodes.waiting`
 class GatedNodes:
     """The countdowns of such nodes."""
 
+    __slots__ = ("_decided", "changed", "opened", "parents", "unfinished", "watched")
+
     def __init__(self, dag: Dag) -> None:
         self.parents: dict[int, tuple[int, ...]] = {}  # their parents, each once
         self.unfinished: dict[int, int] = {}  # how many of those have not ended

@@ -164,6 +164,20 @@ class Jobs:
 class JobTable:
     """All live clusters, and totals over all procs of the DAG's life."""
 
+    __slots__ = (
+        "_ended",
+        "by_cluster",
+        "by_node",
+        "changes",
+        "completed",
+        "failed",
+        "held",
+        "idle",
+        "idle_changed",
+        "shared",
+        "submitted",
+    )
+
     def __init__(self, *, keep_ended: bool = False) -> None:
         # the present (or last, until the node ends or is retried) Jobs of a node
         self.by_node: dict[int, Jobs] = {}

@@ -41,6 +41,30 @@ class IllegalMove(AssertionError):
 class Nodes:
     """States of all nodes, and the countdown of unfinished parents."""
 
+    __slots__ = (
+        "_futile_junctions",
+        "_recent_moves",
+        "_watched",
+        "changes",
+        "clusters",
+        "counts",
+        "dag",
+        "errors",
+        "gated",
+        "marks",
+        "moved",
+        "pop_hopeless",
+        "procs",
+        "retries",
+        "service_counts",
+        "services",
+        "stale",
+        "states",
+        "total",
+        "values",
+        "waiting",
+    )
+
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
         self.states = bytearray(len(dag))  # a `State` for each node
