@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_336}
+LOADED = {"modules": 132, "lines": 31_424}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) included.  Who adds to a folder at its budget takes as
@@ -78,7 +78,7 @@ LINES = {
     "daemon": 4242,
     "dagman_job": 2226,
     "data_requests": 1745,
-    "engine": 7682,
+    "engine": 7770,
     "explain": 2399,
     "features": 29976,
     "follow": 4557,
@@ -98,10 +98,10 @@ LINES = {
 LINES_OF_TESTS = 136_601
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_732,
-    "cli/dagman.py": 33_654,
+    "cli/submit_dag.py": 34_820,
+    "cli/dagman.py": 33_742,
     "cli/dag_checker.py": 18_527,
-    "cli/watch.py": 29_919,
+    "cli/watch.py": 30_007,
     "placement/data_node.py": 21_942,
 }
 # Words of the names of features, in the modules that every DAG uses.
