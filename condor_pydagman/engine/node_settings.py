@@ -17,7 +17,6 @@ MAX_BYTES = 700
 
 # Seconds that jobs may wait, run and live; 0 for no limit, None: as the DAG file says.
 TimeoutSetting = tuple[Optional[int], Optional[int], Optional[int]]
-_UNSAID: TimeoutSetting = (None, None, None)
 
 
 class NodeSettings(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Protocol, Union
 
 Piece = Union[range, "Scope"]
@@ -91,7 +92,7 @@ class Scope:
         lifted = [self.splices[name] for name in sorted(self.splices, key=_by_bytes)]
         self._pieces.extend(lifted)
         self._lifted += [nodes for splice in lifted for nodes in splice.ranges()]
-        self._lifted.sort(key=_start)
+        self._lifted.sort(key=attrgetter("start"))
         self.splices = {}
         return lifted
 
@@ -118,10 +119,6 @@ class Scope:
     def __contains__(self, node: int) -> bool:
         """Whether the file may name this node."""
         return _within(self._own, node) or _within(self._lifted, node)
-
-
-def _start(nodes: range) -> int:
-    return nodes.start
 
 
 def _within(ranges: list[range], node: int) -> bool:

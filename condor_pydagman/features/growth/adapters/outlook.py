@@ -12,7 +12,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.features.feeder.commands import feeder_of
 from condor_pydagman.features.feeder.progress import Progress
 from condor_pydagman.features.growth.adapters.kept_pieces import read_whole
-from condor_pydagman.features.growth.commands import Piece, Scatter, growth_of
+from condor_pydagman.features.growth.commands import Scatter, growth_of
 from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import DONE, Dag
@@ -61,7 +61,8 @@ def _foreseen(dag: Dag, node: int, options: BuildOptions, read: Callable[[str], 
         return found._replace(problem=_first(errors))
     except (OSError, FileError) as error:
         return found._replace(problem=getattr(error, "strerror", None) or str(error))
-    return found._replace(nodes=piece.size, names=_names(piece))
+    names = tuple(piece.dag.names[: min(piece.size, MAX_NAMED)])
+    return found._replace(nodes=piece.size, names=names)
 
 
 def _first(errors: DagFileErrors) -> str:
@@ -69,10 +70,6 @@ def _first(errors: DagFileErrors) -> str:
     others = f" (and {more} more error{'s' if more > 1 else ''})" if more else ""
     word = f"{first.command}: " if first.command else ""
     return f"{first.file}:{first.place} {word}{first.message}{others}"
-
-
-def _names(piece: Piece) -> tuple[str, ...]:
-    return tuple(piece.dag.names[: min(piece.size, MAX_NAMED)])
 
 
 def told(dag: Dag, found: Sequence[Foreseen]) -> Iterator[str]:
