@@ -95,7 +95,7 @@ LINES = {
     "web": 2860,
     "workflow": 2537,
 }
-LINES_OF_TESTS = 138_737
+LINES_OF_TESTS = 138_730
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 34_954,

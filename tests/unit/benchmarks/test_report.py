@@ -73,13 +73,6 @@ def test_the_slowest_order_counts() -> None:
     assert "at most 1 s late | 900 ms | reached |" in text
 
 
-def test_an_idle_dagman_must_need_little_of_both() -> None:
-    for uss, said in ((8.0, "reached"), (8.1, "missed")):
-        text = aims.render({"ours": {"idle uss": [uss]}})
-        assert f"| {uss} MB | " in text
-        assert said in next(line for line in text.splitlines() if "USS" in line)
-
-
 def test_one_workflow_that_is_late_misses_the_aim() -> None:
     one, other, *_ = measure.WORKFLOWS
     floor = {f"{one} makespan": [100.0], f"{other} makespan": [100.0]}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.matrix import page, run, trial
+from tests.matrix import page, run
 from tests.matrix.outcome import NO_POOL, Counts, Outcome, Pair, counts, load
 from tests.matrix.run import BOOK, PAGE, PAIRS
 from tests.matrix.trial import CHECKOUT, POOL_TESTS
@@ -49,14 +49,6 @@ def test_the_oldest_versions_of_the_package_are_among_the_pairs() -> None:
 @pytest.mark.parametrize("name", POOL_TESTS)
 def test_modules_of_the_pool_are_there(name: str) -> None:
     assert (CHECKOUT / name).exists()
-
-
-def test_the_daemons_are_those_that_the_tests_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("condor_pydagman.pool.choice.find", lambda cache, say: cache)
-    monkeypatch.setattr(
-        "condor_pydagman.pool.release_tree.ask_version", lambda release: (25, 14, 1)
-    )
-    assert trial._daemons() == "25.14.1"
 
 
 def test_a_pair_that_could_not_be_tested_is_no_success(
