@@ -40,12 +40,14 @@ LEAST_RATE = {"core": 90, "features": 85}  # in percent
 MOST_EQUIVALENT = 0.1  # of those that are drawn
 EQUIVALENTS = Path(__file__).with_name("equivalents.txt")
 STAGES = ("nearest", "folder", "elsewhere")
-NOT_SIMULATED = {"adapters": "tests/contract", "follow": "tests/unit/explain tests/features"}
-# Members of an enumeration, and small numbers, are equal if they are the same object.
-NO_CHANGE = {
-    f"core/ReplaceComparisonOperator_{name}"
-    for name in ("Eq_Is", "Is_Eq", "NotEq_IsNot", "IsNot_NotEq")
+# The tier that has a folder of the package, where that is not the simulator alone.
+TIERS = {
+    "graph": "tests/unit/test_corpus.py tests/sim",
+    "adapters": "tests/contract",
+    "follow": "tests/unit/explain tests/features",
 }
+# Members of an enumeration, and small numbers, are equal if they are the same object.
+NO_CHANGE = ("Eq_Is", "Is_Eq", "NotEq_IsNot", "IsNot_NotEq")
 Span = tuple[tuple[int, int], tuple[int, int]]  # lines from 1, columns from 0
 
 
@@ -96,7 +98,7 @@ def stages(path: str, checkout: Path) -> dict[str, str]:
     nearest = (sorted((checkout / folder).glob(f"test_{word}*.py")) for word in (name, folder.name))
     names = [str(file.relative_to(checkout)) for file in next(filter(None, nearest), [])]
     tests = str(folder) if any((checkout / folder).glob("test_*.py")) else ""
-    found = (" ".join(names), tests, NOT_SIMULATED.get(layer, "tests/sim"))
+    found = (" ".join(names), tests, TIERS.get(layer, "tests/sim"))
     return {stage: tests for stage, tests in zip(STAGES, found) if tests}
 
 
@@ -121,7 +123,7 @@ def places(path: Path) -> dict[Span, list[tuple[str, int]]]:
     found = defaultdict(list)
     for name in operator_names():
         kind = get_operator(name)
-        if kind.arguments() or name in NO_CHANGE:
+        if kind.arguments() or name.partition("Operator_")[2] in NO_CHANGE:
             continue
         operator = kind()
         positions = (span for node in nodes for span in operator.mutation_positions(node))
