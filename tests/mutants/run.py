@@ -40,11 +40,12 @@ LEAST_RATE = {"core": 90, "features": 85}  # in percent
 MOST_EQUIVALENT = 0.1  # of those that are drawn
 EQUIVALENTS = Path(__file__).with_name("equivalents.txt")
 STAGES = ("nearest", "folder", "elsewhere")
-# The tier that has a folder of the package, where that is not the simulator alone.
+# What else has tests of a folder of the package, where that is not the simulator alone.
 TIERS = {
     "graph": "tests/unit/test_corpus.py tests/sim",
-    "adapters": "tests/contract",
+    "adapters": "tests/contract",  # as `follow`, they are not simulated
     "follow": "tests/unit/explain tests/features",
+    "features": "tests/unit/engine tests/sim",
 }
 # Members of an enumeration, and small numbers, are equal if they are the same object.
 NO_CHANGE = ("Eq_Is", "Is_Eq", "NotEq_IsNot", "IsNot_NotEq")

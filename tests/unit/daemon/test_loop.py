@@ -106,6 +106,7 @@ def test_a_record_that_is_not_known_puts_the_dag_on_hold(
     daemon.world.log.append_own(with_info(inputs.LogEvent(EventKind.GENERIC), note))
     before = list(daemon.world.log.entries)
     assert daemon.run_to_end() == EXIT_RESTART
+    assert daemon.process.exit and not daemon.process.exit.concluded
     assert daemon.world.log.entries == before
     assert daemon.world.locked
     assert not daemon.requests(ask.Remove)
