@@ -21,6 +21,7 @@ import time
 import venv
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,10 @@ STAGES = ("nearest", "folder", "elsewhere")
 # What else has tests of a folder of the package, where that is not the simulator alone.
 TIERS = {
     "graph": "tests/unit/test_corpus.py tests/sim",
-    "adapters": "tests/contract",  # as `follow`, they are not simulated
+    "adapters": " ".join(
+        f"tests/contract/test_{name}.py"
+        for name in ("log", "readers_of_logs", "scripts", "request_socket", "dagman_program")
+    ),
     "follow": "tests/unit/explain tests/features",
     "features": "tests/unit/engine tests/sim",
 }
@@ -166,36 +170,31 @@ def equivalents() -> set[tuple[str, ...]]:
     return found
 
 
-def limits(copy: Copy, mutants: list[Mutant]) -> dict[str, float]:
-    """How long the tests of a folder may take, in seconds.
-
-    Ends the program if they fail without a mutant, or do not see what is changed.
-    """
-    found = {}
-    runs = {tests for one in mutants for tests in stages(one.path, copy.checkout).values()}
-    for folder in sorted(one for one in runs if not one.endswith(".py")):
-        begin = time.monotonic()
-        good, output = copy.run(folder)
-        if not good:
-            sys.exit(f"{folder}: something fails without a mutant\n{output}")
-        found[folder] = 30 + 5 * (time.monotonic() - begin)
-        module = copy.checkout / PACKAGE.name / "vocabulary.py"
-        with restore_contents(module):
-            module.write_text("raise ImportError('a mutant that must die')\n")
-            if copy.run(folder)[0]:
-                sys.exit(f"{folder}: the tests do not see what is changed in {module}")
-    return found
+@cache
+def limit_s(copy: Copy, tests: str) -> float:
+    """How long tests may take; ends the program if they fail anyway, or see no change."""
+    begin = time.monotonic()
+    good, output = copy.run(tests)
+    if not good:
+        sys.exit(f"{tests}: something fails without a mutant\n{output}")
+    limit = 30 + 5 * (time.monotonic() - begin)
+    module = copy.checkout / PACKAGE.name / "vocabulary.py"
+    with restore_contents(module):
+        module.write_text("raise ImportError('a mutant that must die')\n")
+        if copy.run(tests)[0]:
+            sys.exit(f"{tests}: these do not see what is changed in {module}")
+    return limit
 
 
-def judge(one: Mutant, copy: Copy, limits_s: dict[str, float]) -> str:
+def judge(one: Mutant, copy: Copy) -> str:
     """The stage that kills a mutant; 'survived' if none does."""
     module = copy.checkout / one.path
     found = stages(one.path, copy.checkout)
-    with restore_contents(module):
-        module.write_text(one.text, "utf-8")
-        for stage, tests in found.items():
-            folder = found["folder"] if stage == "nearest" else tests
-            if not copy.run(tests, limits_s[folder])[0]:
+    for stage, tests in found.items():
+        limit = limit_s(copy, found["folder"] if stage == "nearest" else tests)
+        with restore_contents(module):
+            module.write_text(one.text, "utf-8")
+            if not copy.run(tests, limit)[0]:
                 return stage
     return "survived"
 
@@ -206,10 +205,9 @@ def judge_all(mutants: list[Mutant]) -> list[str]:
     ends = []
     with tempfile.TemporaryDirectory(prefix="mutants.") as name:
         copy = make_copy(Path(name))
-        limits_s = limits(copy, mutants)
         for one in mutants:
             equivalent = (one.path, *one.diff) in known
-            ends.append("equivalent" if equivalent else judge(one, copy, limits_s))
+            ends.append("equivalent" if equivalent else judge(one, copy))
             print(f"{ends[-1]}: {one.path}:{one.line}", *one.diff, sep="\n    ", flush=True)
     return ends
 
