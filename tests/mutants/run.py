@@ -49,7 +49,7 @@ TIERS = {
         for name in ("log", "readers_of_logs", "scripts", "request_socket", "dagman_program")
     ),
     "follow": "tests/unit/explain tests/features",
-    "features": "tests/unit/engine tests/sim",
+    "features": "tests/unit/engine tests/features/run_if tests/sim",
 }
 # Members of an enumeration, and small numbers, are equal if they are the same object.
 NO_CHANGE = ("Eq_Is", "Is_Eq", "NotEq_IsNot", "IsNot_NotEq")

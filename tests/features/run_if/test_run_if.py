@@ -66,7 +66,8 @@ def test_nothing_is_in_force_before_the_record_has_been_read() -> None:
     dag.run_node("A", 1)
     (action,) = dag.asked(EvaluateConditions)
     (wanted,) = action.wanted
-    dag.tell(ConditionsEvaluated([ConditionResult(*wanted[:2], 1, "x")]))
+    earlier = ConditionResult(wanted[0], wanted[1] - 1, 0, "")
+    dag.tell(ConditionsEvaluated([earlier, ConditionResult(*wanted[:2], 1, "x")]))
     (record,) = dag.asked(do.AppendJournalRecord)
     assert (record.record, record.value, record.text) == ("CONDITION", 1, "x")
     assert dag.state("X") == State.WAITING
