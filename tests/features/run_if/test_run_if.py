@@ -515,6 +515,7 @@ def test_attributes_of_the_job_come_after_its_end() -> None:
     harness.tell(job_ad(1, 'memory=4\nHost="h"\n'))
     harness.settle()
     assert harness.state("A") == State.DONE
+    harness.tell(job_ad(1, "Memory=5\n"))  # too late
     assert harness.engine.run.features["publish"].values == {0: {"Memory": "4", "Host": '"h"'}}
     assert harness.state("X") == State.READY
 
