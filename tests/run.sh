@@ -3,7 +3,7 @@
 # Without arguments this is the gate, some minutes; --all is the long run, with every test there is.
 # The first run makes a private Python environment (.venv); the tests that need an HTCondor start
 # one of their own.  Several processes share the tests; -n 0 has one process run them.
-#   sh tests/run.sh --mutants [--help]   mutation testing instead (tests/mutants/run.py), an hour
+#   sh tests/run.sh --mutants [--help]   mutation testing instead (tests/mutants/run.py)
 set -eu
 cd "$(dirname "$0")/.."
 umask 022 # the pool's user reads what the tests write
