@@ -32,6 +32,7 @@ from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Variable
+from condor_pydagman.timers import DRAINED_GRACE_S
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind
 from tests import make
 from tests.make import QUIET
@@ -229,6 +230,14 @@ def test_a_halted_dag_decides_nothing() -> None:
     dag.tell(inputs.Resume())
     dag.settle()
     assert dag.state("X") == State.SUBMITTING
+
+
+def test_a_halted_dag_does_not_go_on_because_of_a_condition() -> None:
+    dag = decided("A -> X\nRUN_IF X true")
+    dag.take("A", 1)
+    dag.tell(inputs.Halt(), make.terminated(1))
+    dag.wait(DRAINED_GRACE_S)
+    assert dag.asked(do.Exit)
 
 
 def test_a_provisioner_that_never_is_ready_is_not_waited_for() -> None:
