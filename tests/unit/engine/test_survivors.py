@@ -6,6 +6,7 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.report import Halts
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 
@@ -30,3 +31,7 @@ def test_events_before_the_submit_event_wait_for_it_alone() -> None:
     assert not [say.text for say in harness.tell(execute) if "(5.1.0)" in getattr(say, "text", "")]
     harness.tell(make.submit("B", 5, 1, shared=True))
     assert harness.state("B").name == "DONE"
+
+
+def test_nothing_halts_a_dag_unless_it_is_told() -> None:
+    assert not Halts().halted
