@@ -3,9 +3,15 @@
 # Without arguments this is the gate, some minutes; --all is the long run, with every test there is.
 # The first run makes a private Python environment (.venv); the tests that need an HTCondor start
 # one of their own.  Several processes share the tests; -n 0 has one process run them.
+#   sh tests/run.sh --mutants [--help]   mutation testing instead (tests/mutants/run.py)
 set -eu
 cd "$(dirname "$0")/.."
 umask 022 # the pool's user reads what the tests write
+if [ "${1:-}" = --mutants ]; then
+    shift
+    sh tools/environment.sh test,mutants
+    exec .venv/bin/python -m tests.mutants.run "$@"
+fi
 sh tools/environment.sh test
 case " $* " in *" --all "*) sh tests/clients/environments.sh ;; esac
 # The pools' user may not be able to write here: else each DAGMan would compile the package again.

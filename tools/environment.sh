@@ -3,7 +3,7 @@
 #
 #   sh tools/environment.sh         the package itself (editable) and what it needs
 #   sh tools/environment.sh transfer   what data placement needs as well
-#   sh tools/environment.sh test    what the tests need as well
+#   sh tools/environment.sh test    what the tests need as well; test,mutants: mutation testing, too
 #   sh tools/environment.sh test --python 3.13 --htcondor 25.0
 #                                   with this Python and these bindings, beside .venv, here in
 #                                   .venv-3.13-25.0; the last line says which interpreter it has
@@ -143,7 +143,7 @@ up_to_date() {
     key >"$venv/key.$$" 2>/dev/null || return 1
     made=no
     if [ "$(head -n 2 "$venv/made-for")" = "$(cat "$venv/key.$$")" ]; then
-        grep -qx "extras: $extras" "$venv/made-for" || [ -z "$extras" ] && made=yes
+        grep -qE "^extras: $extras(,|\$)" "$venv/made-for" || [ -z "$extras" ] && made=yes
     fi
     rm -f "$venv/key.$$"
     [ $made = yes ]
@@ -235,7 +235,7 @@ END
 }
 
 install() {
-    say "installing the package${extras:+ with what its ${extras}s need} into $venv"
+    say "installing the package${extras:+ and its extras $extras} into $venv"
     set -- "$venv/bin/python" -m pip --disable-pip-version-check install
     # Older ones can't install an editable package the way newer ones do, and have known holes.
     "$@" --upgrade 'pip>=23.1' >"$venv/log" 2>&1 || no_network "$venv/log"

@@ -251,8 +251,8 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     if listed.slice is not None:
         parts = [int(part) if part.strip() else None for part in listed.slice.split(":")]
         items = items[slice(*parts) if len(parts) > 1 else slice(parts[0], None)]
-    count = re.match(r"\s*(\d+)", words)
-    return items or [{}], max(int(count[1]) if count else 1, 1)
+    count = re.match(r"\s*\d+", words)
+    return items or [{}], max(int(count[0]) if count else 1, 1)
 
 
 def of_job(

@@ -7,6 +7,7 @@ submitted first: nothing here is done while inputs wait.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ class Timetable:
     def __init__(self) -> None:
         self._due: dict[str, float] = {}
         self._last: dict[str, float] = {}
-        self._cost: dict[str, float] = {}  # seconds that it took last time
+        self._cost = defaultdict[str, float](float)  # seconds that it took last time
 
     def plan(self, what: str, now: float, interval_s: float) -> None:
         """It has changed: due soon, but not before `interval_s` seconds after the last time."""
@@ -47,8 +48,7 @@ class Timetable:
 
     def remind(self, what: str, now: float, delay_s: float) -> None:
         """Due `delay_s` seconds from now unless due already, even if nothing has changed."""
-        later = now + max(delay_s, self._cost.get(what, 0.0) * COST_FACTOR)
-        self._due.setdefault(what, later)
+        self._due.setdefault(what, now + max(delay_s, self._cost[what] * COST_FACTOR))
 
     def next(self) -> float | None:
         """When something is due; None if nothing is planned."""

@@ -17,7 +17,6 @@ from condor_pydagman.engine import operator, rules, run_end
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent, Resume
 from condor_pydagman.engine.jobs import ENDED, HELD, Change, Jobs
-from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
@@ -360,8 +359,7 @@ class Brakes(Feature):
     def _hold_all(self) -> None:
         run = self.run
         for node, jobs in run.job_table.by_node.items():
-            in_queue = run.nodes.states[node] == State.SUBMITTED and jobs.cluster > 0
-            if in_queue and run.is_ordinary(node) and not jobs.removing:
+            if run.is_ordinary(node):
                 for proc in jobs.live():
                     self._hold(jobs, proc)
 

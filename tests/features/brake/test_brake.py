@@ -51,11 +51,12 @@ def fresh(brakes: str, text: str = NAMES) -> make.EngineHarness:
 
 
 def running(brakes: str, text: str = NAMES) -> make.EngineHarness:
-    """Nodes of which each has a job: A has cluster 1, and so on."""
+    """Nodes of which each but NOOP ones has a job: A has cluster 1, and so on."""
     harness = fresh(brakes, text).begin()
     dag = harness.dag
     for number, name in enumerate(dag.names, 1):
-        if harness.state(name) in (State.SUBMITTING, State.READY):
+        waits = harness.state(name) in (State.SUBMITTING, State.READY)
+        if waits and not dag.is_noop(number - 1):
             harness.take(name, number)
     return harness
 
@@ -512,8 +513,9 @@ def test_holds_that_say_nothing_about_the_job() -> None:
 
 
 def test_jobs_that_a_brake_has_put_on_hold() -> None:
-    harness = running("BRAKE b 0 HOLD", "A B C D")
+    harness = running("BRAKE b 0 HOLD", "A B C D\nJOB N n.sub NOOP")
     known = brakes_of(harness)
+    harness.tell(make.noop("N", 1)[0])
     record = make.record("BRAKED", "A", value=0)._replace(text="0 HOLD b: why")
     harness.tell(record)
     harness.tell(record)

@@ -771,6 +771,15 @@ def live(text: str = "A B C; E; A -> E\nBUNDLE b SIZE 3 NODES A B C") -> Bundled
     return harness
 
 
+def test_many_bundles_are_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("condor_pydagman.features.bundle.run.LIVE_BUNDLES", 0.5)
+    harness = live()
+    for times in (0, 1, 0, 1):
+        assert len(harness.asked(Collect)) == times
+        harness.tell(Collected(1, ""))
+        harness.wait(LIVE_S)
+
+
 def test_nodes_end_while_their_bundle_runs() -> None:
     harness = live()
     (asked,) = harness.asked(Collect)

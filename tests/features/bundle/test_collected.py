@@ -403,15 +403,21 @@ def test_a_forged_line_makes_events_that_can_be_read(home: Home, fields: dict[st
     assert home.values() == {1: 0}
 
 
-@pytest.mark.parametrize("code", [True, "0", None, -3, 1.0, 1 << 80, [], float("nan")])
-def test_a_code_that_is_none_is_a_failure(home: Home, code: object) -> None:
-    home.results({**ended(1), "code": code, "signal": 0})
-    assert home.values() == {1: 1}
-
-
-def test_the_first_of_two_runs_that_have_ended_a_task_counts(home: Home) -> None:
-    home.results(ended(1, 3), {**ended(1, 0), "run": 2})
-    assert home.values() == {1: 3}
+@pytest.mark.parametrize(
+    ("lines", "values"),
+    [
+        *(  # a code that is none is a failure
+            ([{**ended(1), "code": code, "signal": 0}], {1: 1})
+            for code in (True, "0", None, -3, 1.0, 1 << 80, [], float("nan"))
+        ),
+        ([ended(1, 3), {**ended(1, 0), "run": 2}], {1: 3}),  # of two runs the first
+        ([ended(1, left=2), ended(2, left=0)], {2: 0}),  # none whose outputs are all gone
+        ([{"run": 1, "host": "a<b>\n...\nc" + "d" * 500}, ended(1)], {1: 0}),
+    ],
+)
+def test_which_ends_count(home: Home, lines: list[Any], values: dict[int, int]) -> None:
+    home.results(*lines)
+    assert home.values() == values
 
 
 def test_what_a_run_ends_when_another_has_begun_does_not_count(home: Home) -> None:
@@ -438,21 +444,11 @@ def test_a_task_whose_outputs_others_have_taken_away_has_no_result(home: Home) -
         assert home.collect()[-1].text.endswith("\nB C")
 
 
-def test_a_task_whose_outputs_are_gone_with_all_others_has_no_result(home: Home) -> None:
-    home.results(ended(1, left=2), ended(2, left=0))
-    assert home.values() == {2: 0}
-
-
 def test_a_runner_that_has_not_begun_is_heard(home: Home) -> None:
     (home.bundle / "runner.err").write_text("There is no python3.\nmore\n")
     assert home.collect()[-1].text == "it has ended: There is no python3.\n"
     home.results(BEGUN)
     assert home.collect()[-1].text == "it has ended\n"
-
-
-def test_a_host_with_odd_characters_is_shown_without_them(home: Home) -> None:
-    home.results({"run": 1, "host": "a<b>\n...\nc" + "d" * 500}, ended(1))
-    assert home.values() == {1: 0}
 
 
 @pytest.mark.parametrize("how", ["directory", "pipe", "secret", "loop"])

@@ -11,10 +11,12 @@ import shutil
 import signal
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from condor_pydagman.features.bundle import runner
 from tests.features.bundle.bundle_job import BundleJob, changed
 from tests.waiting import is_gone, until
 
@@ -248,6 +250,13 @@ def test_results_go_to_standard_output_as_well_if_that_is_asked_for(job: BundleJ
         with (job.path / "streamed").open("w") as stream:
             job.run(stdout=stream)
         assert job.text("streamed") == job.text("results")
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_what_is_not_taken_is_offered_again_soon(taken: bool) -> None:
+    results = SimpleNamespace(stream=SimpleNamespace(flush=lambda: taken))
+    run: Any = SimpleNamespace(running={}, releases=list, results=results)
+    assert (runner.Runner.limit(run) > runner.PAUSE_S) is taken
 
 
 def test_nothing_waits_for_standard_output(job: BundleJob) -> None:

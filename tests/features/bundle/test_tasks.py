@@ -535,19 +535,6 @@ def test_macros_of_what_nobody_can_know_must_be_equal(lines: str) -> None:
     assert one != other
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "+Mine = $EVAL(m)\nm = random(9)",
-        "requirements = A\nrequirements = $(requirements) && B",
-        "m = 1\nm = $(m) 2\n+Mine = $(m)",
-        "m = $RANDOM_INTEGER(1,2)\n+Mine = $(m)",
-    ],
-)
-def test_what_a_macro_was_before_is_for_htcondor_to_say(lines: str) -> None:
-    assert why(f"executable = j\n{lines}\nqueue\n")
-
-
 def test_an_image_is_where_its_node_is() -> None:
     """The job of a bundle has another initial directory."""
     text = "executable = j\ncontainer_image = {}\nqueue\n"
@@ -560,18 +547,6 @@ def test_an_image_is_where_its_node_is() -> None:
     for image in ("/a.sif", "docker://a"):
         assert task(text.format(image)).files_of_job == {}
         assert len({kind(text.format(image), one) for one in dirs}) == 1
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "transfer_executable = false\ncontainer_image = /a.sif",
-        "TransferExecutable = false\ndocker_image = a",
-        "container_image = a.sif\ntransfer_container = false",
-    ],
-)
-def test_what_is_looked_up_where_the_job_runs_makes_it_run_alone(lines: str) -> None:
-    assert why(f"executable = echo\n{lines}\nqueue\n")
 
 
 @pytest.mark.parametrize("universe", ["", "vanilla", "Vanilla", "container", "5"])
@@ -601,6 +576,15 @@ def test_universes_that_can_be_bundled(universe: str) -> None:
         'executable = j\ntransfer_output_remaps = "a"\nqueue\n',
         "executable = j\nsuccess_exit_code = x\nqueue\n",
         "executable = j\ntransfer_executable = maybe\nqueue\n",
+        # What is looked up where the job runs.
+        "executable = j\ntransfer_executable = false\ncontainer_image = /a.sif\nqueue\n",
+        "executable = j\nTransferExecutable = false\ndocker_image = a\nqueue\n",
+        "executable = j\ncontainer_image = a.sif\ntransfer_container = false\nqueue\n",
+        # What a macro was before is for HTCondor to say.
+        "executable = j\n+Mine = $EVAL(m)\nm = random(9)\nqueue\n",
+        "executable = j\nrequirements = A\nrequirements = $(requirements) && B\nqueue\n",
+        "executable = j\nm = 1\nm = $(m) 2\n+Mine = $(m)\nqueue\n",
+        "executable = j\nm = $RANDOM_INTEGER(1,2)\n+Mine = $(m)\nqueue\n",
     ],
 )
 def test_descriptions_that_say_too_much_or_too_little(text: str) -> None:

@@ -32,6 +32,7 @@ from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Variable
+from condor_pydagman.timers import DRAINED_GRACE_S
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind
 from tests import make
 from tests.make import QUIET
@@ -66,7 +67,8 @@ def test_nothing_is_in_force_before_the_record_has_been_read() -> None:
     dag.run_node("A", 1)
     (action,) = dag.asked(EvaluateConditions)
     (wanted,) = action.wanted
-    dag.tell(ConditionsEvaluated([ConditionResult(*wanted[:2], 1, "x")]))
+    earlier = ConditionResult(wanted[0], wanted[1] - 1, 0, "")
+    dag.tell(ConditionsEvaluated([earlier, ConditionResult(*wanted[:2], 1, "x")]))
     (record,) = dag.asked(do.AppendJournalRecord)
     assert (record.record, record.value, record.text) == ("CONDITION", 1, "x")
     assert dag.state("X") == State.WAITING
@@ -228,6 +230,14 @@ def test_a_halted_dag_decides_nothing() -> None:
     dag.tell(inputs.Resume())
     dag.settle()
     assert dag.state("X") == State.SUBMITTING
+
+
+def test_a_halted_dag_does_not_go_on_because_of_a_condition() -> None:
+    dag = decided("A -> X\nRUN_IF X true")
+    dag.take("A", 1)
+    dag.tell(inputs.Halt(), make.terminated(1))
+    dag.wait(DRAINED_GRACE_S)
+    assert dag.asked(do.Exit)
 
 
 def test_a_provisioner_that_never_is_ready_is_not_waited_for() -> None:
@@ -514,6 +524,7 @@ def test_attributes_of_the_job_come_after_its_end() -> None:
     harness.tell(job_ad(1, 'memory=4\nHost="h"\n'))
     harness.settle()
     assert harness.state("A") == State.DONE
+    harness.tell(job_ad(1, "Memory=5\n"))  # too late
     assert harness.engine.run.features["publish"].values == {0: {"Memory": "4", "Host": '"h"'}}
     assert harness.state("X") == State.READY
 

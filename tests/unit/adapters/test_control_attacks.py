@@ -110,6 +110,11 @@ def test_what_was_overheard_is_of_no_use_again(how: str) -> None:
     assert (again is None) == (how in ENCRYPTED)  # the others send in the clear, of their own will
 
 
+@pytest.mark.parametrize("more", [{"port": 1}, {"port": 999999}, {"hosts": frozenset()}])
+def test_who_has_connected_to_another_address_is_not_heard(more: dict[str, Any]) -> None:
+    assert heard(talk("required", **more), sent("required")) is None
+
+
 def test_keys_and_start_values_never_come_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[tuple[bytes, bytes]] = []
     encrypt = cedar.AesGcm.encrypt

@@ -455,7 +455,9 @@ def test_an_event_that_the_bindings_cannot_decode_still_ends_its_job(log: NodesL
     head = "009 (007.000.000) 2026-11-21 11:56:29 Job was aborted.\n\t"
     with open(log.path, "ab") as file:
         file.write(submit(7).encode() + head.encode() + b"caf\xe9\n...\n" + submit(8).encode())
-    assert brief(read_all(log)) == [(0, 7), (9, 7), (0, 8)]
+    events = read_all(log)
+    assert brief(events) == [(0, 7), (9, 7), (0, 8)]
+    assert [event.value for event in events] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from condor_pydagman.adapters.shared_directory import OPEN, SharedDirectory
+from condor_pydagman.adapters.shared_directory import OPEN, LiveFile, SharedDirectory
 
 
 def test_threads_that_list_it_at_once_get_all_names(tmp_path: Path) -> None:
@@ -26,3 +26,13 @@ def test_it_is_closed_with_the_object(tmp_path: Path) -> None:
     shared = SharedDirectory(str(tmp_path), os.open(tmp_path, OPEN))
     del shared
     assert os.listdir("/proc/self/fd") == before
+
+
+def test_a_file_of_a_killed_process_can_be_read_by_others_when_it_is_used_again(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "x").touch(0o600)
+    shared = SharedDirectory(str(tmp_path), os.open(tmp_path, OPEN))
+    LiveFile(shared, "x", again=True).close()
+    shared.close()
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o644

@@ -71,20 +71,3 @@ def test_the_slowest_order_counts() -> None:
     text = aims.render({"ours": {**found, "retry late": [0.1, 0.9], "timeout late": [0.2]}})
     assert "while the schedd hangs | 1,100 ms | **missed** |" in text
     assert "at most 1 s late | 900 ms | reached |" in text
-
-
-def test_an_idle_dagman_must_need_little_of_both() -> None:
-    for uss, said in ((8.0, "reached"), (8.1, "missed")):
-        text = aims.render({"ours": {"idle uss": [uss]}})
-        assert f"| {uss} MB | " in text
-        assert said in next(line for line in text.splitlines() if "USS" in line)
-
-
-def test_one_workflow_that_is_late_misses_the_aim() -> None:
-    one, other, *_ = measure.WORKFLOWS
-    floor = {f"{one} makespan": [100.0], f"{other} makespan": [100.0]}
-    ours = {f"{one} makespan": [90.0], f"{other} makespan": [106.0]}
-    text = aims.render({"floor": floor, "ours": ours})
-    assert "-10.0%" in text
-    assert "+6.0%" in text
-    assert "missed" in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.adapters import schedd_requests as ask
 from condor_pydagman.config import Config
@@ -106,6 +107,7 @@ def test_a_record_that_is_not_known_puts_the_dag_on_hold(
     daemon.world.log.append_own(with_info(inputs.LogEvent(EventKind.GENERIC), note))
     before = list(daemon.world.log.entries)
     assert daemon.run_to_end() == EXIT_RESTART
+    assert daemon.process.exit and not daemon.process.exit.concluded
     assert daemon.world.log.entries == before
     assert daemon.world.locked
     assert not daemon.requests(ask.Remove)
@@ -114,6 +116,19 @@ def test_a_record_that_is_not_known_puts_the_dag_on_hold(
     writer = f"the feature {feature}" if feature else "a newer version"
     assert f"a record TOMORROW, which {writer} of condor_pydagman has written" in hold.reason
     assert hold.reason in daemon.world.trace_text()
+
+
+def test_what_is_overdue_is_published_between_inputs(mocker: MockerFixture) -> None:
+    daemon = SimulatedDaemon("A")
+    publisher = mocker.patch.object(daemon.loop, "_publisher")
+    publisher.next_deadline.return_value = 0.0
+    for daemon.world.now in (
+        10.0,
+        10.0 + loop.PUBLISH_OVERDUE_S / 2,
+        10.0 + loop.PUBLISH_OVERDUE_S,
+    ):
+        daemon.loop._feed(inputs.Wake())
+    assert publisher.publish_due.call_count == 2
 
 
 def test_throttles_edited_before_the_start_are_known_when_the_dag_begins() -> None:

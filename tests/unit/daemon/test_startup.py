@@ -9,6 +9,7 @@ import pytest
 from condor_pydagman.daemon import startup
 from condor_pydagman.daemon.dag_input import CannotStart
 from condor_pydagman.daemon.initialize import Settings
+from condor_pydagman.vocabulary import EXIT_RESTART
 from tests.unit.daemon.starts import KNOBS, STARTED, Place, Schedd
 
 LOCK, LOG = Path("t.dag.lock"), Path("t.dag.nodes.log")
@@ -150,11 +151,14 @@ def test_a_rescue_file_is_named_in_the_lock_file(place: Place) -> None:
     assert place.prepare("-AutoRescue", "1").rescue_number == 1
 
 
-def test_a_log_that_can_not_be_made_ends_the_start(place: Place) -> None:
+@pytest.mark.parametrize(("begun", "code"), [(False, 1), (True, EXIT_RESTART)])
+def test_a_log_that_can_not_be_made_ends_the_start(place: Place, begun: bool, code: int) -> None:
     LOG.mkdir()
+    if begun:
+        LOCK.write_text("7\n")
     with pytest.raises(CannotStart, match="can't write the nodes log") as raised:
         place.prepare()
-    assert raised.value.code == 1
+    assert raised.value.code == code
 
 
 def test_every_node_is_logged_at_high_verbosity(place: Place) -> None:

@@ -90,7 +90,8 @@ def test_attempts_and_what_a_recovery_tells_again() -> None:
         (20, "POST Script of Node A completed successfully."),
     )  # fmt: skip
     first, second = run.nodes["A"].attempts
-    assert (first.number, first.job, first.procs, first.value) == (0, "7.0", 2, 3)
+    assert (first.number, first.noop, first.job, first.procs) == (0, 0, "7.0", 2)
+    assert first.value == 3
     assert times(first) == (3, 4, 12, 12)
     assert [(hold.time - 6000, hold.released - 6000) for hold in first.holds] == [(5, 8)]
     assert first.pauses == ((6005, 6009),)

@@ -99,19 +99,25 @@ def test_nodes_with_other_numbers_keep_their_edges(lines: list[Line], new: list[
         assert edges.is_weak(new[parent], new[child]) == before.is_weak(parent, child)
 
 
-@given(lines_of_any_kind, st.integers(0, 12))
-def test_ends_are_marked_from_an_edge_on(lines: list[Line], middle: int) -> None:
+def marked(marks: tuple[bytearray, bytearray]) -> list[set[int]]:
+    return [{node for node in range(NODES) if ends[node]} for ends in marks]
+
+
+@given(lines_of_any_kind, st.integers(0, 12), st.integers(0, NODES))
+def test_ends_are_marked_of_some_edges(lines: list[Line], middle: int, count: int) -> None:
     edges = Edges()
     for parents_, children_, weak in lines[:middle]:
         edges.add(parents_, children_, weak)
     begin = len(edges)
     for parents_, children_, weak in lines[middle:]:
         edges.add(parents_, children_, weak)
-    has_parents, has_children = bytearray(NODES), bytearray(NODES)
-    edges.mark_ends(begin, has_parents, has_children)
-    later = pairs(lines[middle:])
-    assert {n for n in range(NODES) if has_parents[n]} == {c for _, c in later}
-    assert {n for n in range(NODES) if has_children[n]} == {p for p, _ in later}
+    later, inner = (bytearray(NODES), bytearray(NODES)), (bytearray(NODES), bytearray(NODES))
+    edges.mark_ends(begin, *later)
+    found = pairs(lines[middle:])
+    assert marked(later) == [{c for _, c in found}, {p for p, _ in found}]
+    edges.mark_inner_ends(count, *inner)
+    found = [pair for pair in pairs(lines) if max(pair) < count]
+    assert marked(inner) == [{c for _, c in found}, {p for p, _ in found}]
 
 
 @given(st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1)), max_size=12))

@@ -28,6 +28,7 @@ def test_a_line_with_many_on_both_sides_is_one_junction() -> None:
     assert list(dag.parents(150)) == list(range(100))
     assert dag.predecessor_count(150) == 1
     assert dag.predecessor_count(-1) == 100
+    assert list(dag.successors_as_counted(3)) == [200]
 
 
 def test_an_edge_named_twice_counts_once() -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import configparser
 from pathlib import Path
 
-import pytest
-
-from tests.matrix import page, run, trial
-from tests.matrix.outcome import NO_POOL, Counts, Outcome, Pair, counts, load
+from tests.matrix import page
+from tests.matrix.outcome import Counts, counts, load
 from tests.matrix.run import BOOK, PAGE, PAIRS
-from tests.matrix.trial import CHECKOUT, POOL_TESTS
+from tests.matrix.trial import CHECKOUT
 
 REPORT = """\
 <testsuites><testsuite>
@@ -21,10 +19,6 @@ REPORT = """\
 <testcase classname="tests.b" name="left"><skipped message="there is no bash"/></testcase>
 </testsuite></testsuites>
 """
-
-
-def outcome(pair: str = "3.9:25.0", tests: str = NO_POOL, **more: object) -> Outcome:
-    return Outcome(Pair.parse(pair), tests, "2026-11-27", "abc", **more)  # type: ignore[arg-type]
 
 
 def test_a_report_of_pytest(tmp_path: Path) -> None:
@@ -44,30 +38,3 @@ def test_the_oldest_versions_of_the_package_are_among_the_pairs() -> None:
     needs = file["options"]["install_requires"].split("\n")
     (bindings,) = (line.split()[1].strip(">=,") for line in needs if line.startswith("htcondor "))
     assert f"{file['options']['python_requires'].strip('>=')}:{bindings}" in PAIRS
-
-
-@pytest.mark.parametrize("name", POOL_TESTS)
-def test_modules_of_the_pool_are_there(name: str) -> None:
-    assert (CHECKOUT / name).exists()
-
-
-def test_the_daemons_are_those_that_the_tests_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("condor_pydagman.pool.choice.find", lambda cache, say: cache)
-    monkeypatch.setattr(
-        "condor_pydagman.pool.release_tree.ask_version", lambda release: (25, 14, 1)
-    )
-    assert trial._daemons() == "25.14.1"
-
-
-def test_a_pair_that_could_not_be_tested_is_no_success(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = outcome(obstacle="there is no Python 3.15")
-    (tmp_path / "page.md").write_text(page.BEGIN + page.END)
-    monkeypatch.setattr(run, "BOOK", tmp_path / "book.json")
-    monkeypatch.setattr(run, "PAGE", tmp_path / "page.md")
-    monkeypatch.setattr(run, "trial", lambda *_: found)
-    monkeypatch.setattr("sys.argv", ["run", "3.9:25.0"])
-    assert run.main() == 1
-    found.obstacle = ""
-    assert run.main() == 0

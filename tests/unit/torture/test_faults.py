@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import get_args
 
 from condor_pydagman.engine import actions
-from condor_pydagman.names import DagPaths
 from tests.torture import each_point, faults
 from tests.torture.faults import KILL, POINTS, Fault, FaultSchedule, Fired
 
@@ -50,29 +49,6 @@ def test_a_fault_happens_so_often_from_the_nth_time_on() -> None:
     schedule = FaultSchedule([Fault("lib.out: write", "EIO", nth=2, times=2)], [START])
     assert came(schedule, "lib.out: write", 5) == ["", "EIO", "EIO", "", ""]
     assert came(schedule, "lib.err: write", 1) == [""]
-
-
-def test_files_are_known_by_their_names() -> None:
-    paths = DagPaths("a/t.dag")
-    known = {
-        paths.nodes_log("/w"): "nodes log",
-        paths.lock: "lock file",
-        paths.dagman_out: "dagman.out",
-        paths.rescue(1): "rescue file",
-        paths.metrics + ".tmp": "metrics file",
-        f"{paths.metrics}.{'0a' * 8}.tmp": "metrics file",
-        paths.grown: "file of added nodes",
-        paths.condor_sub: "submit file of a sub-DAG",
-        "/w/save_files/t.save": "save file",
-        "save_files": "save file",
-        "t.status": "status file",
-        "/tmp/tmpab3_x9qz": "script's output",
-        paths.dagman_log: "",
-        paths.primary: "",
-    }
-    assert {path: faults.file_of(path) for path in known} == known
-    named = {file for _, file in faults.FILES_BY_NAME}
-    assert named | {"lib.out", "lib.err"} == set(faults.OPERATIONS)
 
 
 def test_there_is_a_case_for_every_point() -> None:

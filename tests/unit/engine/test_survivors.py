@@ -1,0 +1,37 @@
+"""What mutants of the engine have shown that no other test would notice."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.report import Halts
+from condor_pydagman.vocabulary import EventKind
+from tests import make
+
+
+@pytest.mark.parametrize(("submitted", "job"), [(True, "5.0"), (False, "-")])
+def test_jobstate_names_the_job_whose_post_script_has_ended(submitted: bool, job: str) -> None:
+    harness = make.harness_of("A\nSCRIPT POST A x\nJOBSTATE_LOG j.log")
+    if submitted:
+        harness.run_node("A", 5)
+    else:
+        harness.happens(inputs.SubmitFailed(0, "no such file", permanent=True))
+    harness.post_ends("A")
+    lines = {line.event: line.job for line in harness.ever(do.JobState)}
+    assert lines["POST_SCRIPT_SUCCESS"] == job
+
+
+def test_events_before_the_submit_event_wait_for_it_alone() -> None:
+    """Not for the next event of another node's job in the same cluster."""
+    harness = make.harness_of("A; B")
+    harness.tell(make.submit("A", 5, shared=True), make.terminated(5, 1))
+    execute = make.of_job(EventKind.EXECUTE, 5)
+    assert not [say.text for say in harness.tell(execute) if "(5.1.0)" in getattr(say, "text", "")]
+    harness.tell(make.submit("B", 5, 1, shared=True))
+    assert harness.state("B").name == "DONE"
+
+
+def test_nothing_halts_a_dag_unless_it_is_told() -> None:
+    assert not Halts().halted
