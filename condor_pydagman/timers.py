@@ -97,8 +97,8 @@ CONFIRM_LOST_S = 20.0
 way into the log."""
 
 LOG_SILENT_S = 300.0
-"""Without an event after which the schedd is asked whether jobs are lost; doubled each time, since
-the DAG's jobs may take so long.  Each answer costs the schedd a pass through its queue."""
+"""Without an event, once a job has ended, after which the schedd is asked whether jobs are lost;
+doubled each time: the DAG's jobs may take so long.  An answer costs it a pass through its queue."""
 
 FIRST_QUERY_DELAY_S = 1.0
 """Before the schedd is asked again for its queue; doubled with each try.  The schedd may be

@@ -156,7 +156,7 @@ def open_cluster(
     for jobs_seen in run.hooks.jobs_seen:
         jobs_seen(node, jobs)
     run.categories.enter(node)
-    run.query.plan_look(run.now, run.config.check_queue_interval)
+    run.query.plan_look(run.now, run.config.check_queue_interval, run.job_table.completed)
     return jobs
 
 

@@ -1,9 +1,9 @@
 """Asking the schedd what it really has, and correcting the job table by its answer.
 
 The schedd is asked once after every recovery, and whenever the reply to a submit was lost.  While
-jobs are in the queue it is asked when the log has been silent for long, and every half an hour: it
-goes through the whole queue for each answer, jobs of others included.  Jobs that it has and we do
-not know are adopted; procs that the job table has and the schedd does not are lost: the log gets a
+jobs are in the queue it is asked every half an hour, and, once a job has ended, when the log is
+silent for long: it goes through the whole queue for each answer.  Jobs that it has and we do not
+know are adopted; procs that the job table has and the schedd does not are lost: the log gets a
 record that they failed, so that retries apply.  A proc must be missing for CONFIRM_LOST_S seconds,
 since its end may just be on its way.  An answer may be late: it says nothing of a submission whose
 reply was lost after the question.
@@ -208,4 +208,4 @@ def _plan_next(run: RunState, suspects: bool) -> None:
     if suspects:
         run.query.plan(run.now + CONFIRM_LOST_S)
     elif run.nodes.count_all(State.SUBMITTED):
-        run.query.plan_look(run.now, run.config.check_queue_interval)
+        run.query.plan_look(run.now, run.config.check_queue_interval, run.job_table.completed)

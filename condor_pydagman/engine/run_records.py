@@ -184,11 +184,12 @@ class QueueQuery:
         """Ask at that time."""
         self.at = self.by = at
 
-    def plan_look(self, now: float, every: int) -> None:
-        """If nothing is planned, look for lost jobs when the log has been silent for long, at the
-        latest after `every` seconds; not if that is 0 or less."""
+    def plan_look(self, now: float, every: int, ended: int) -> None:
+        """If nothing is planned, look for lost jobs after `every` seconds, not if that is 0 or
+        less; sooner, when the log has been silent for long, if so many have `ended` before."""
         if self.at is None and not self.running and every > 0:
-            self.at, self.by = now + min(self.silent_s, every), now + every
+            early = min(self.silent_s, every) if ended else every
+            self.at, self.by = now + early, now + every
 
     def is_due(self, now: float, last_event_at: float) -> bool:
         """Whether to ask at last, as the time has come; if the log shows that jobs end, a look is

@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_420}
+LOADED = {"modules": 132, "lines": 31_421}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) included.  Who adds to a folder at its budget takes as
@@ -78,7 +78,7 @@ LINES = {
     "daemon": 4242,
     "dagman_job": 2226,
     "data_requests": 1745,
-    "engine": 7769,
+    "engine": 7770,
     "explain": 2399,
     "features": 29971,
     "follow": 4557,
@@ -95,13 +95,13 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 136_586
+LINES_OF_TESTS = 136_588
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_816,
-    "cli/dagman.py": 33_738,
+    "cli/submit_dag.py": 34_817,
+    "cli/dagman.py": 33_739,
     "cli/dag_checker.py": 18_524,
-    "cli/watch.py": 30_003,
+    "cli/watch.py": 30_004,
     "placement/data_node.py": 21_942,
 }
 # Words of the names of features, in the modules that every DAG uses.

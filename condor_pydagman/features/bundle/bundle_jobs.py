@@ -108,7 +108,7 @@ class BundleJobs:
         for node in bundle.members:
             if run.nodes.states[node] == State.SUBMITTING:
                 run.nodes.move(node, Cause.JOBS_SEEN, run.now)
-        run.query.plan_look(run.now, run.config.check_queue_interval)
+        run.query.plan_look(run.now, run.config.check_queue_interval, run.job_table.completed)
 
     def takes_event(self, event: LogEvent) -> bool:
         """Whether it is of the job of a bundle; events of its nodes have a third number."""
