@@ -24,7 +24,7 @@ from benchmarks.idle_steps import START_TIMEOUT_S, directories_of
 from benchmarks.place import Place, started_place
 from benchmarks.subjects import OURS, STOCK
 
-SETTLE_S = 45.0  # after the start of the DAGs
+SETTLE_S = 60.0  # after jobs and DAGs have been submitted
 AT_ONCE = 1000  # jobs of one submission
 FEW = 50  # DAGs
 DAGMANS = "JobUniverse == 7"
@@ -44,6 +44,7 @@ def main() -> None:
             for subject in arguments.of
         }
         _fill(place, arguments.jobs)
+        time.sleep(SETTLE_S)
         print("| what | CPU of the schedd in a second |\n|---|---:|")
         print(f"| no DAG | {_spent(place, arguments.seconds / 4)} |", flush=True)
         for subject, directories in homes.items():
