@@ -265,6 +265,7 @@ class EngineHarness:
         assert mine.nodes.retries == its.nodes.retries
         assert mine.nodes.errors == its.nodes.errors
         assert mine.nodes.values == its.nodes.values
+        assert mine.nodes.marks == its.nodes.marks
         assert mine.retrying.extra_retries == its.retrying.extra_retries
         assert list(mine.nodes.waiting) == list(its.nodes.waiting)
         assert self.live_procs() == other.live_procs()
