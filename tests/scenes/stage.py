@@ -104,13 +104,15 @@ class Stage:
 
     def tell(self, told: Iterable[Any]) -> list[str]:
         """Tell the engine this, and what follows from it at once; returns in words what it does."""
-        pending, done = deque(told), list[str]()
-        while pending:
-            for action in self.harness.tell(pending.popleft()):
-                pending.extend(self._answers(action))
-                self.said += [action.text] if isinstance(action, do.Say) else []
-                if self.schedd_waits or not isinstance(action, do.QueryQueue):
-                    done.append(self._words.of(action))
+        done = list[str]()
+        for one in told:
+            pending = deque([one])
+            while pending:
+                for action in self.harness.tell(pending.popleft()):
+                    pending.extend(self._answers(action))
+                    self.said += [action.text] if isinstance(action, do.Say) else []
+                    if self.schedd_waits or not isinstance(action, do.QueryQueue):
+                        done.append(self._words.of(action))
         return [*filter(None, done)]
 
     def _answers(self, action: do.Action) -> Iterable[Any]:
@@ -209,8 +211,9 @@ class Stage:
 
     def _shown(self, field: str) -> str:
         """What a feature shows of the whole DAG."""
-        values = [one.value for one in self.harness.engine.report().shown if one.field == field]
-        return f"shown {field}: {', '.join(map(str, values))}".strip()
+        shown = [one for one in self.harness.engine.report().shown if one.field == field]
+        values = [str(one.value or one.answer or "") for one in shown]
+        return f"shown {field}: {', '.join(values)}".strip()
 
     def _wakes(self, wanted: str) -> str:
         deadline = self.harness.engine.next_deadline()

@@ -25,6 +25,7 @@ class Words:
     """
 
     def __init__(self, dag: Dag, owner: Callable[[tuple[int, int]], str]) -> None:
+        self.dag = dag
         self._names = dag.names
         self._owner = owner
 
@@ -53,7 +54,7 @@ class Words:
         priority = f", priority {action.priority}" * bool(action.priority)
         values = "".join(f", {name}={value}" for name, value in action.variables)
         more = f" ({action.dag_status.name}, {action.failed_count} failed{priority}{values}{files})"
-        return f"submit {self._names[action.node]}{again}{hold}{more}"
+        return f"submit {self._names[action.node]}{again}{hold}{_at(action.site)}{more}"
 
     def _together(self, action: do.SubmitTogether) -> str:
         return f"submit together {' '.join(self._names[one.node] for one in action.nodes)}"
@@ -63,7 +64,7 @@ class Words:
         if action.cluster:
             proc = "" if action.proc == ALL_PROCS else f".{action.proc}"
             which = f"{self._owner((action.cluster, action.proc))}{proc}"
-        return f"remove {which} ({action.reason})"
+        return f"remove {which}{' by force' * action.force} ({action.reason})"
 
     def _hold(self, action: do.HoldJobs) -> str:
         proc = "" if action.proc == ALL_PROCS else f".{action.proc}"
@@ -73,7 +74,8 @@ class Words:
     def _script(self, action: do.RunScript) -> str:
         held = f".{action.held.proc} hold {action.held.number}" if action.held else ""
         name = self._names[action.node]
-        return f"run {action.kind.value} of {name}{held} ({' '.join(action.words)})"
+        where = f"{held}{_at(action.site)}"
+        return f"run {action.kind.value} of {name}{where} ({' '.join(action.words)})"
 
     def _record(self, action: do.AppendJournalRecord) -> str:
         owner = self._names[action.node] if action.node >= 0 else "the DAG"
@@ -102,6 +104,10 @@ class Words:
 
     def _exit(self, action: do.Exit) -> str:
         return f"exit {action.code}" + " and leave the lock" * action.keep_lock
+
+
+def _at(site: str) -> str:
+    return f" at {site}" if site else ""
 
 
 _IN_WORDS: dict[type, Callable[[Words, Any], str]] = {
