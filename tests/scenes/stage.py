@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -55,7 +55,8 @@ class Stage:
             name[3:].lower(): int(most) for name, most in scene.options.items() if most
         }
         limits = throttles(config, **limited)
-        self.harness = make.EngineHarness(make.dag(scene.dag), config, limits)
+        self._dag = scene.dag
+        self.harness = make.EngineHarness(scene.dag, config, limits)
         if "DryRun" in scene.options:
             self.harness.engine.run.mode = Mode.DRY_RUN
         self.jobs = Jobs()
@@ -168,6 +169,11 @@ class Stage:
         error = self.harness.rescue_error
         self.harness = self.harness.replay()
         self.harness.rescue_error = error
+
+    def run_anew(self, given: Mapping[str, Any]) -> None:
+        """The DAG has ended, and is to run once more; `given` as of EngineHarness."""
+        run = self.harness.engine.run
+        self.harness = make.EngineHarness(self._dag, run.config, run.limits, given)
 
     # What is the case.
 
