@@ -10,6 +10,7 @@ class Jobs:
 
     Attributes:
         counts: how many jobs a node has, if not one; 0 with late materialization.
+        live: those that have not ended.
     """
 
     def __init__(self) -> None:
