@@ -4,7 +4,7 @@ that recounts everything after each input, and the events that a nodes log would
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from condor_pydagman.config import Config
@@ -122,12 +122,16 @@ class EngineHarness:
     """
 
     def __init__(
-        self, of: Dag | str, config: Config | None = None, limits: Throttles | None = None
+        self,
+        of: Dag | str,
+        config: Config | None = None,
+        limits: Throttles | None = None,
+        given: Mapping[str, Any] = {},
     ) -> None:
+        """`given`: what features are given from outside, as `Engine` takes it."""
         self.dag = dag(of) if isinstance(of, str) else of
-        self.engine = Engine(
-            self.dag, config or Config(), limits or Throttles(), dag_id=7, check=validate
-        )
+        how = {"dag_id": 7, "check": validate, "given": given}
+        self.engine = Engine(self.dag, config or Config(), limits or Throttles(), **how)
         self.now = 1000.0
         self.rescue_error = ""
         self.log: list[LogEvent] = []
@@ -248,7 +252,8 @@ class EngineHarness:
 
     def replay(self) -> EngineHarness:
         """Another engine that has been told the same log in recovery."""
-        other = EngineHarness(self.dag, self.engine.run.config, self.engine.run.limits)
+        run = self.engine.run
+        other = EngineHarness(self.dag, run.config, run.limits, run.given)
         other.now = self.now
         other.begin(recovering=True)
         other.tell(*self.log)
@@ -265,6 +270,7 @@ class EngineHarness:
         assert mine.nodes.retries == its.nodes.retries
         assert mine.nodes.errors == its.nodes.errors
         assert mine.nodes.values == its.nodes.values
+        assert mine.nodes.marks == its.nodes.marks
         assert mine.retrying.extra_retries == its.retrying.extra_retries
         assert list(mine.nodes.waiting) == list(its.nodes.waiting)
         assert self.live_procs() == other.live_procs()

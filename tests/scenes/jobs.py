@@ -10,13 +10,14 @@ class Jobs:
 
     Attributes:
         counts: how many jobs a node has, if not one; 0 with late materialization.
+        live: those that have not ended.
     """
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self._clusters: dict[str, int] = {}  # of each node the last one
         self._owners: dict[Job, str] = {}
-        self._live: list[Job] = []
+        self.live: list[Job] = []
 
     def add(self, nodes: list[str], cluster: str = "") -> list[Job]:
         """One more cluster: the jobs of a node, or one of each of several nodes."""
@@ -31,7 +32,7 @@ class Jobs:
         job = (self.cluster(node), proc)
         if job not in self._owners:
             self._owners[job] = node
-            self._live.append(job)
+            self.live.append(job)
         return job
 
     def cluster(self, node: str) -> int:
@@ -50,12 +51,12 @@ class Jobs:
         cluster = int(node) if node.isdigit() else self.cluster(node)
         if proc:
             return [(cluster, int(proc))]
-        return [job for job in self._live if job[0] == cluster and self._owners[job] == node]
+        return [job for job in self.live if job[0] == cluster and self._owners[job] == node]
 
     def end(self, job: Job) -> None:
         """It has left the queue."""
-        if job in self._live:
-            self._live.remove(job)
+        if job in self.live:
+            self.live.remove(job)
 
     def owner(self, job: Job) -> str:
         """The node's name, or of a whole cluster (proc -1) that is of several nodes its number."""

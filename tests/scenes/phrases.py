@@ -138,6 +138,18 @@ def _schedd_waits(stage: Stage, does: str) -> None:
     stage.schedd_waits = does == "waits"
 
 
+@phrase("the helpers (wait|go on)")
+def _helpers_wait(stage: Stage, does: str) -> None:
+    """The same of helpers that features ask."""
+    stage.helpers_wait = does == "wait"
+
+
+@phrase("the helpers answer")
+def _helpers_answer(stage: Stage) -> Told:
+    """What they have been asked, as they do at once otherwise."""
+    yield from stage.answer()
+
+
 @phrase("the log waits")
 def _log_waits(stage: Stage) -> None:
     """What the engine writes is not read back."""
@@ -150,6 +162,12 @@ def _log_is_read(stage: Stage) -> Told:
     stage.log_waits = False
     unread, stage.unread = stage.unread, []
     yield from unread
+
+
+@phrase("the log shows <text>")
+def _log_shows(stage: Stage, numbers: str) -> Told:
+    """Of what waits to be read back, these, from 1, in this order; all waits still."""
+    yield from [stage.unread[int(number) - 1] for number in numbers.split()]
 
 
 @phrase("the rescue file (can|can't) be written")

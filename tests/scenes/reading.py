@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 from condor_pydagman.language.keywords import WORDS
+from tests import features
 
 FOLDER = Path(__file__).parent
+TESTS = FOLDER.parent
+FEATURES = Path(features.__path__[0])
+_OF_ALL = re.compile(r"\((.+)\)")  # above all scenes of a file: marks of each
 _TITLE = re.compile(r"\[(.+)\](?: \((.+)\))?")
 _SETTING = re.compile(r"([A-Z_]+) = (.*)")
 _OPTION = re.compile(r"-([A-Za-z]+)(?: (\d+))?")
@@ -51,9 +56,15 @@ class Scene(NamedTuple):
 
 
 def scenes() -> Iterator[Scene]:
-    """All scenes, in the order of the files."""
-    for path in sorted(FOLDER.glob("*.scene")):
+    """All scenes, in the order of the files: those of the engine, then those of features."""
+    for path in (*sorted(FOLDER.glob("*.scene")), *sorted(FEATURES.glob("*/*.scene"))):
         yield from scenes_of(path)
+
+
+def learn() -> None:
+    """Have the phrases and words of features known: each has its own in its `scenes.py`."""
+    for path in sorted(FEATURES.glob("*/scenes.py")):
+        import_module(f"{features.__name__}.{path.parent.name}.scenes")
 
 
 def scenes_of(path: Path) -> Iterator[Scene]:
@@ -61,13 +72,15 @@ def scenes_of(path: Path) -> Iterator[Scene]:
     text = path.read_text(encoding="utf-8")
     short = {found[1]: found[2] for found in map(_SHORT.fullmatch, text.split("\n")) if found}
     lines = [
-        (f"{path.name}:{number}", _written_out(line, short))
+        (f"{path.relative_to(TESTS)}:{number}", _written_out(line, short))
         for number, line in enumerate(text.split("\n"), 1)
         if not line.startswith("#")
     ]
     begins = [n for n, (_, text) in enumerate(lines) if _TITLE.fullmatch(text)]
+    marks = [found[1] for found in (_OF_ALL.fullmatch(text) for _, text in lines) if found]
     for begin, end in zip(begins, [*begins[1:], len(lines)]):
-        yield from _read(path.stem, lines[begin:end])
+        for scene in _read(path.stem, lines[begin:end]):
+            yield scene._replace(marks=scene.marks + marks)
 
 
 def _written_out(line: str, short: dict[str, str]) -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from condor_pydagman.config.table import knobs, read
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import throttles
 from tests import make
@@ -25,6 +26,10 @@ from tests.scenes.jobs import Job, Jobs
 from tests.scenes.reading import Scene
 from tests.scenes.words import Words
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+Part = TypeVar("Part")
+_ANSWERS: dict[type, Callable[..., Iterable[Any]]] = {}  # of helpers, by the class of the request
+_FACTS: dict[str, Callable[..., str]] = {}
 # Without these, time alone would bring about what no scene has asked for.
 QUIET = {"DAGMAN_CHECK_QUEUE_INTERVAL": "0", "DAGMAN_PENDING_REPORT_INTERVAL": "0"}
 
@@ -36,6 +41,7 @@ class Stage:
         harness: the engine, its clock and its log.
         jobs: those that the schedd has taken.
         schedd_waits: answers of the schedd are phrases of the scene.
+        helpers_wait: and helpers answer when the scene says so: the requests that are `unanswered`.
         log_waits: what the engine writes is not read back; it is among `unread` then.
         said: lines for people, of the present step.
     """
@@ -49,13 +55,16 @@ class Stage:
             name[3:].lower(): int(most) for name, most in scene.options.items() if most
         }
         limits = throttles(config, **limited)
-        self.harness = make.EngineHarness(make.dag(scene.dag), config, limits)
+        self._dag = scene.dag
+        self.harness = make.EngineHarness(scene.dag, config, limits)
         if "DryRun" in scene.options:
             self.harness.engine.run.mode = Mode.DRY_RUN
         self.jobs = Jobs()
-        self.schedd_waits = self.log_waits = False
+        self.schedd_waits = self.helpers_wait = self.log_waits = False
         self.unread: list[inputs.LogEvent] = []
+        self.unanswered: list[Any] = []
         self.said: list[str] = []
+        self._parts: dict[type, Any] = {}
         self._words = Words(self.harness.dag, self.jobs.owner)
 
     @property
@@ -78,7 +87,7 @@ class Stage:
         return (
             self.phase in (Phase.RUNNING, Phase.FINISHING)
             and self.replayable
-            and not (self.schedd_waits or self.log_waits or [*in_flight])
+            and not (self.schedd_waits or self.helpers_wait or self.log_waits or [*in_flight])
             and not (run.halted or run.limits_changed)
             and self.harness.engine.next_deadline() is None
         )
@@ -87,17 +96,24 @@ class Stage:
         """The number of a node."""
         return self.harness.dag.ids[name]
 
+    def part(self, kind: type[Part]) -> Part:
+        """What a feature keeps of the scene: the one object of this class."""
+        part: Part = self._parts.setdefault(kind, kind())
+        return part
+
     # What happens.
 
     def tell(self, told: Iterable[Any]) -> list[str]:
         """Tell the engine this, and what follows from it at once; returns in words what it does."""
-        pending, done = deque(told), list[str]()
-        while pending:
-            for action in self.harness.tell(pending.popleft()):
-                pending.extend(self._answers(action))
-                self.said += [action.text] if isinstance(action, do.Say) else []
-                if self.schedd_waits or not isinstance(action, do.QueryQueue):
-                    done.append(self._words.of(action))
+        done = list[str]()
+        for one in told:
+            pending = deque([one])
+            while pending:
+                for action in self.harness.tell(pending.popleft()):
+                    pending.extend(self._answers(action))
+                    self.said += [action.text] if isinstance(action, do.Say) else []
+                    if self.schedd_waits or not isinstance(action, do.QueryQueue):
+                        done.append(self._words.of(action))
         return [*filter(None, done)]
 
     def _answers(self, action: do.Action) -> Iterable[Any]:
@@ -109,11 +125,21 @@ class Stage:
                 return self._taken_together([one.node for one in action.nodes])
             if isinstance(action, do.QueryQueue):
                 return [inputs.QueueListed(self.harness.queue())]
+        request = make.requested(action)
+        if type(request) in _ANSWERS:
+            self.unanswered.append(request)
+            return [] if self.helpers_wait else self.answer()
         events = make.appended(self.harness.dag, action)
         if not self.log_waits:
             return events
         self.unread += events
         return []
+
+    def answer(self) -> Iterable[Any]:
+        """What helpers answer to what they have been asked."""
+        asked, self.unanswered = self.unanswered, []
+        for request in asked:
+            yield from _ANSWERS[type(request)](self, request)
 
     def taken(self, node: str, cluster: str = "") -> Iterable[Any]:
         """The schedd has taken the node's jobs: its reply, and what the log shows."""
@@ -139,9 +165,15 @@ class Stage:
 
     def crash(self) -> None:
         """DAGMan dies; another one has read the log so far."""
+        self.unanswered = []
         error = self.harness.rescue_error
         self.harness = self.harness.replay()
         self.harness.rescue_error = error
+
+    def run_anew(self, given: Mapping[str, Any]) -> None:
+        """The DAG has ended, and is to run once more; `given` as of EngineHarness."""
+        run = self.harness.engine.run
+        self.harness = make.EngineHarness(self._dag, run.config, run.limits, given)
 
     # What is the case.
 
@@ -156,6 +188,12 @@ class Stage:
             return f"status {self.harness.engine.run.shown_status.name}"
         if subject == "phase":
             return f"phase {self.phase.value}"
+        if subject == "shown":
+            field = rest.partition(":")[0]
+            return self._shown(field)
+        of_feature = wanted.partition(":")[0]
+        if of_feature in _FACTS:
+            return f"{of_feature}: {_FACTS[of_feature](self)}".strip()
         return f"{subject} {attrgetter(subject)(self.harness.engine.report())}"
 
     def _of_node(self, name: str, wanted: str) -> str:
@@ -169,8 +207,19 @@ class Stage:
             "value": nodes.values.get(node),
             "cluster": nodes.clusters[node],
         }
-        state = self.harness.state(name).name.lower().replace("_", " ")
-        return f"{kind}: {kinds[kind]}" if kind in kinds else state
+        if not text:
+            return self.harness.state(name).name.lower().replace("_", " ")
+        found = kinds[kind] if kind in kinds else getattr(self._node_report(node), kind)
+        return f"{kind}: {found}"
+
+    def _node_report(self, node: int) -> NodeReport:
+        return next(one for one in self.harness.engine.node_reports() if one.node == node)
+
+    def _shown(self, field: str) -> str:
+        """What a feature shows of the whole DAG."""
+        shown = [one for one in self.harness.engine.report().shown if one.field == field]
+        values = [str(one.value or one.answer or "") for one in shown]
+        return f"shown {field}: {', '.join(values)}".strip()
 
     def _wakes(self, wanted: str) -> str:
         deadline = self.harness.engine.next_deadline()
@@ -181,3 +230,23 @@ class Stage:
         if bounds and float(bounds[1]) <= after <= float(bounds[2]):
             return wanted
         return f"in {after:g} s"
+
+
+def answers(kind: type) -> Callable[[Function], Function]:
+    """Have a function answer at once, with the stage and the request, what helpers are asked."""
+
+    def known(function: Function) -> Function:
+        _ANSWERS[kind] = function
+        return function
+
+    return known
+
+
+def fact(name: str) -> Callable[[Function], Function]:
+    """Have a function, with the stage, say what is the case behind `name: `."""
+
+    def known(function: Function) -> Function:
+        _FACTS[name] = function
+        return function
+
+    return known

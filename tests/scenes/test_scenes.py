@@ -8,10 +8,11 @@ import difflib
 import pytest
 
 from tests.scenes.phrases import happen
-from tests.scenes.reading import Scene, Step, scenes
+from tests.scenes.reading import Scene, Step, learn, scenes
 from tests.scenes.stage import Stage
 from tests.scenes.words import agree
 
+learn()
 SCENES = {scene.name: scene for scene in scenes()}
 RESTARTED = [
     name
@@ -46,7 +47,7 @@ def play(scene: Scene, restart_after: int = 0) -> None:
         wrong = _play(stage, step) or (_replay(stage) if replays else "")
         if wrong:
             after = f" (restarted after step {restart_after})" if restart_after else ""
-            pytest.fail(f"tests/scenes/{step.place}: {step.told}{after}\n{wrong}", pytrace=False)
+            pytest.fail(f"tests/{step.place}: {step.told}{after}\n{wrong}", pytrace=False)
         if number == restart_after:
             if not stage.restartable:
                 return

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ALL_PROCS
+from tests.make import requested
 
 # What is only told to people: a scene names of it what it is about.
 AT_ONCE = "publish at once"
+Function = TypeVar("Function", bound=Callable[..., Any])
 TOLD = (do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState)
 
 
@@ -23,15 +25,21 @@ class Words:
     """
 
     def __init__(self, dag: Dag, owner: Callable[[tuple[int, int]], str]) -> None:
+        self.dag = dag
         self._names = dag.names
         self._owner = owner
 
     def of(self, action: do.Action) -> str:
-        """One action; '' if it is only told to people."""
+        """One action, or request to a helper; '' if it is only told to people."""
         if isinstance(action, TOLD) or action == do.Publish():
             return ""
-        in_words = _IN_WORDS.get(type(action))
-        return in_words(self, action) if in_words else self._plain(action)
+        asked = requested(action)
+        in_words = _IN_WORDS.get(type(asked))
+        return in_words(self, asked) if in_words else self._plain(asked)
+
+    def name(self, node: int) -> str:
+        """That of a node."""
+        return self._names[node]
 
     def _plain(self, action: Any) -> str:
         """An action by the words of its class, and its node."""
@@ -43,8 +51,10 @@ class Words:
         again = f" retry {action.retry}" if action.retry else ""
         hold = " on hold" if action.on_hold else ""
         files = f", common input {action.common_input}" if action.common_input else ""
-        more = f" ({action.dag_status.name}, {action.failed_count} failed{files})"
-        return f"submit {self._names[action.node]}{again}{hold}{more}"
+        priority = f", priority {action.priority}" * bool(action.priority)
+        values = "".join(f", {name}={value}" for name, value in action.variables)
+        more = f" ({action.dag_status.name}, {action.failed_count} failed{priority}{values}{files})"
+        return f"submit {self._names[action.node]}{again}{hold}{_at(action.site)}{more}"
 
     def _together(self, action: do.SubmitTogether) -> str:
         return f"submit together {' '.join(self._names[one.node] for one in action.nodes)}"
@@ -54,12 +64,18 @@ class Words:
         if action.cluster:
             proc = "" if action.proc == ALL_PROCS else f".{action.proc}"
             which = f"{self._owner((action.cluster, action.proc))}{proc}"
-        return f"remove {which} ({action.reason})"
+        return f"remove {which}{' by force' * action.force} ({action.reason})"
+
+    def _hold(self, action: do.HoldJobs) -> str:
+        proc = "" if action.proc == ALL_PROCS else f".{action.proc}"
+        verb = "release" if action.release else "hold"
+        return f"{verb} {self._owner((action.cluster, action.proc))}{proc} ({action.reason})"
 
     def _script(self, action: do.RunScript) -> str:
         held = f".{action.held.proc} hold {action.held.number}" if action.held else ""
         name = self._names[action.node]
-        return f"run {action.kind.value} of {name}{held} ({' '.join(action.words)})"
+        where = f"{held}{_at(action.site)}"
+        return f"run {action.kind.value} of {name}{where} ({' '.join(action.words)})"
 
     def _record(self, action: do.AppendJournalRecord) -> str:
         owner = self._names[action.node] if action.node >= 0 else "the DAG"
@@ -90,10 +106,15 @@ class Words:
         return f"exit {action.code}" + " and leave the lock" * action.keep_lock
 
 
+def _at(site: str) -> str:
+    return f" at {site}" if site else ""
+
+
 _IN_WORDS: dict[type, Callable[[Words, Any], str]] = {
     do.SubmitNode: Words._submit,
     do.SubmitTogether: Words._together,
     do.RemoveJobs: Words._remove,
+    do.HoldJobs: Words._hold,
     do.RunScript: Words._script,
     do.AppendJournalRecord: Words._record,
     do.AppendPostEnded: Words._post_ended,
@@ -104,6 +125,16 @@ _IN_WORDS: dict[type, Callable[[Words, Any], str]] = {
     do.Publish: Words._publish,
     do.Exit: Words._exit,
 }
+
+
+def in_words(kind: type) -> Callable[[Function], Function]:
+    """Have a function say what actions or requests of a kind are, with Words and one of them."""
+
+    def known(function: Function) -> Function:
+        _IN_WORDS[kind] = function
+        return function
+
+    return known
 
 
 def same(expected: str, got: str) -> bool:

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.cache.commands import Cache, CachedOfDag
 from condor_pydagman.features.cache.run import (
     CachedFound,
@@ -20,7 +18,6 @@ from condor_pydagman.features.cache.run import (
 from condor_pydagman.graph.model import Dag
 from tests import make
 from tests.make import QUIET
-from tests.sim.invariants import validate
 from tests.unit.engine.steered import Steered
 
 
@@ -118,12 +115,9 @@ def all_cached(text: str, *, but: str = "") -> Dag:
 
 def caching(of: Dag, store: Store | None = None) -> Caching:
     """A DAG that has begun, and asks this store, which has what earlier runs have left."""
-    harness = Caching(of, QUIET)
-    harness.store = store or Store()
-    known = harness.store.results()
-    harness.engine = Engine(
-        of, QUIET, Throttles(), dag_id=7, check=validate, given={"cache": known}
-    )
+    found = store or Store()
+    harness = Caching(of, QUIET, given={"cache": found.results()})
+    harness.store = found
     harness.begin()
     harness.settle()
     return harness

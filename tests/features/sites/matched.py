@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from condor_pydagman.engine import actions as do
@@ -20,28 +21,24 @@ def sites_of(harness: make.EngineHarness) -> Sites:
     return found
 
 
-class Matched(make.EngineHarness):
-    """A DAG whose groups get sites.
+class Places:
+    """The sites that there are, and what is kept there.
 
     Attributes:
-        rooms: the sites, and how many groups each may have.
+        rooms: by site, how many groups it may have.
         fits: by kind of group, the only site that fits it, if there is only one.
         claims: the sites that are kept for groups.
     """
 
-    rooms: dict[str, int]
-    fits: dict[int, str]
-    claims: dict[int, str]
+    def __init__(self, rooms: str = "s:9") -> None:
+        """`rooms`: sites with the number of their places."""
+        words = (word.partition(":") for word in rooms.split())
+        self.rooms = {site: int(most) for site, _, most in words}
+        self.fits: dict[int, str] = {}
+        self.claims: dict[int, str] = {}
 
-    @property
-    def sites(self) -> Sites:
-        """What the engine knows of the groups."""
-        return sites_of(self)
-
-    def answer(self, unfit: tuple[int, ...] = ()) -> list[do.Action]:
-        """Answer the last request for sites, and let the log come back."""
-        assert self.sites.asked
-        request = self.ever(MatchSites)[-1]
+    def answer(self, request: MatchSites, unfit: Iterable[int] = ()) -> SitesMatched:
+        """Give sites to groups that want one."""
         kept = dict(request.claims)
         taken = {site: list(kept.values()).count(site) for site in self.rooms}
         rooms = {site: Room(most, taken[site]) for site, most in self.rooms.items()}
@@ -56,7 +53,23 @@ class Matched(make.EngineHarness):
             assert list(self.claims.values()).count(site) <= most
         claims = [SiteClaim(group, site, f"ad-{site}") for group, site in found]
         reasons = [(kind, "all sites are full") for kind in kinds]
-        self.tell(SitesMatched(claims, tuple(self.rooms), reasons, unfit))
+        return SitesMatched(claims, tuple(self.rooms), reasons, tuple(unfit))
+
+
+class Matched(make.EngineHarness):
+    """A DAG whose groups get sites."""
+
+    places: Places
+
+    @property
+    def sites(self) -> Sites:
+        """What the engine knows of the groups."""
+        return sites_of(self)
+
+    def answer(self, unfit: tuple[int, ...] = ()) -> list[do.Action]:
+        """Answer the last request for sites, and let the log come back."""
+        assert self.sites.asked
+        self.tell(self.places.answer(self.ever(MatchSites)[-1], unfit))
         first = self.last
         self.last = first + self.read_back()
         self.same_as_replayed()
@@ -103,11 +116,7 @@ class Matched(make.EngineHarness):
 def matched(of: Dag | str, rooms: str = "s:9") -> Matched:
     """A DAG that has begun; `rooms` are sites with the number of their places."""
     harness = Matched(of, QUIET)
-    harness.rooms = {
-        site: int(most) for site, _, most in (word.partition(":") for word in rooms.split())
-    }
-    harness.fits = {}
-    harness.claims = {}
+    harness.places = Places(rooms)
     harness.begin()
     return harness
 

@@ -185,7 +185,7 @@ def test_a_group_that_has_no_other_site_does_not_wait_for_an_hour() -> None:
     policy = 'SITE_POLICY N0 REQUIREMENTS TARGET.Name == "bad"\nSITE_POLICY ALL_GROUPS ROUNDS 4'
     hole = Hole(9, "bad:9 good:2", policy)
     sites = hole.harness.sites
-    hole.harness.fits = {sites.kinds[0]: "bad"}
+    hole.harness.places.fits = {sites.kinds[0]: "bad"}
     hole.play()
     assert hole.code == 1
     assert hole.matches.count("good") == 8

@@ -23,9 +23,9 @@ from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.features.cache.cached import Store
+from tests.features.run_if.scenes import evaluated
 from tests.pieces import Pieces
 from tests.sim.invariants import validate
-from tests.unit.engine.decided import evaluated
 from tests.unit.graph.texts import build_text
 
 
