@@ -66,8 +66,9 @@ IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 LOADED = {"modules": 132, "lines": 31_421}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
-# and of all tests, scenes (tests/scenes/) included.  Who adds to a folder at its budget takes as
-# many lines out in the same commit; who takes more than SLACK out lowers the budget.
+# and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
+# a folder at its budget takes as many lines out in the same commit; who takes more than SLACK out
+# lowers the budget.
 SLACK = 50
 LINES = {
     "": 1616,
@@ -95,7 +96,7 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 135_118
+LINES_OF_TESTS = 134_617
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 34_817,
@@ -321,7 +322,7 @@ def test_lines_of_each_folder() -> None:
         figures[folder if folder != path.name else ""] += _lines(path)
     _only_fall("lines", figures, {**dict.fromkeys(figures, 0), **LINES}, SLACK)
     found = (PACKAGE.parent / "tests").rglob("*")
-    tests = sum(_lines(path) for path in found if path.suffix in (".py", ".scene"))
+    tests = sum(_lines(path) for path in found if path.suffix in (".py", ".scene", ".golden"))
     _only_fall("tests", {"lines": tests}, {"lines": LINES_OF_TESTS}, SLACK)
 
 

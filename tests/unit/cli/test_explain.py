@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from condor_pydagman.cli.explain import text_of
 from condor_pydagman.explain.explanation import Explanation, Moment
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.names import logged_name
-from tests.dag_logs import BEGIN, DagLogs
+from tests.dag_logs import DagLogs
 from tests.locks import held
 
 
@@ -31,39 +29,6 @@ def logs(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
 def explain(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     code = pydagman.main(["explain", *words])
     return code, capsys.readouterr().out
-
-
-def test_a_failed_dag(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.terminate(7, value=3)
-    logs.end(1)
-    code, out = explain(capsys, "t.dag")
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(BEGIN))
-    assert code == 1
-    assert out.splitlines()[:5] == [
-        "t.dag failed after 0 s: 2 nodes, 1 failed, 1 unable to run after a failure.",
-        "",
-        "1. Node A failed: its job ended with exit code 3.",
-        f"   - t.dag.nodes.log, {when}: job 7.0 of A on slot1@one: exit code",
-        "     3",
-    ]
-    code, out = explain(capsys, "t.dag", "B")
-    assert (code, out.splitlines()[0]) == (
-        1, "Node B of t.dag can't run, because an ancestor failed."
-    )  # fmt: skip
-
-
-def test_a_dag_that_has_succeeded(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.terminate(7)
-    logs.submit("B", 8)
-    logs.terminate(8)
-    logs.end(0)
-    assert explain(capsys) == (0, "t.dag succeeded after 0 s: 2 nodes, 2 done.\n")
-    code, out = explain(capsys, "t.dag", "A", "--json")
-    read = json.loads(out)
-    assert (code, read["wrong"], read["node"]) == (0, False, "A")
-    assert [moment["text"] for moment in read["life"]] == [
-        "1 job submitted (7.0)", "running on slot1@one", "ended with exit code 0"
-    ]  # fmt: skip
 
 
 def test_a_node_that_was_added_while_the_dag_runs(
@@ -143,75 +108,3 @@ def test_a_node_without_its_dag(logs: DagLogs, capsys: pytest.CaptureFixture[str
     assert pydagman.main(["explain", "A"]) == 1
     hint = "to explain a node of t.dag: condor_pydagman explain t.dag A"
     assert hint in capsys.readouterr().err
-
-
-def test_a_node_that_a_rescue_file_says_is_done(
-    logs: DagLogs, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("t.dag").write_text("JOB A a.sub\nJOB B b.sub DONE\n")
-    assert "Node B of t.dag is done: the DAG file says so." in explain(capsys, "t.dag", "B")[1]
-
-
-def say_failed(logs: DagLogs) -> None:
-    """What DAGMan writes of A, which has failed."""
-    logs.say("Node A job proc (7.0.0) failed with status 3.")
-    logs.counts(2, 0, 0, 0, 0, 0, 0, 1, 1)
-
-
-def test_the_nodes_log_is_missing(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    say_failed(logs)
-    logs.say("ERROR: the following job(s) failed:")
-    logs.say("      Node Name: A")
-    logs.say("          Error: Job proc (7.0.0) failed with status 3")
-    logs.say("---------------------------------------\t<END>")
-    logs.say("Writing Rescue DAG to t.dag.rescue001...")
-    logs.end(1)
-    logs.log.unlink()
-    code, out = explain(capsys, "t.dag", "--json")
-    told = json.loads(out)
-    assert code == 1
-    assert told["headline"] == (
-        "t.dag failed after 0 s: 2 nodes, 1 failed, 1 unable to run after a failure."
-    )
-    first = told["findings"][0]
-    assert (first["cause"], first["nodes"], first["sentence"]) == (
-        "node.failed",
-        ["A"],
-        "Node A failed, t.dag.dagman.out says; the nodes log, which would say more, is missing"
-        " (t.dag.nodes.log).",
-    )
-    assert first["evidence"][0]["text"] == "A: Job proc (7.0.0) failed with status 3"
-    assert "A log is missing" in told["findings"][-1]["sentence"]
-    _, out = explain(capsys, "t.dag", "A")
-    assert out.startswith("The state of node A of t.dag is not known.\n\n1. Node A failed, t.dag.")
-    _, out = explain(capsys, "t.dag", "B")
-    assert "failed" not in out
-
-
-def test_the_nodes_log_is_missing_while_the_dag_runs(
-    logs: DagLogs, capsys: pytest.CaptureFixture[str]
-) -> None:
-    say_failed(logs)
-    logs.say("Node B job proc (8.0.0) failed with status 1.")
-    logs.log.unlink()
-    _, out = explain(capsys, "t.dag", "--json")
-    (failed, *_) = json.loads(out)["findings"]
-    assert failed["sentence"].startswith("1 node failed, t.dag.dagman.out says;")
-    assert [each["text"] for each in failed["evidence"]] == [
-        "A: job failed with status 3", "B: job failed with status 1",
-    ]  # fmt: skip
-    _, out = explain(capsys, "t.dag", "A")
-    assert "Node A failed, perhaps not for good" in out
-
-
-def test_no_node_failed_and_the_nodes_log_is_missing(
-    logs: DagLogs, capsys: pytest.CaptureFixture[str]
-) -> None:
-    logs.counts(2, 2, 0, 0, 0, 0, 0, 0, 0)
-    logs.say("ERROR: disk full")
-    logs.end(1)
-    logs.log.unlink()
-    _, out = explain(capsys, "t.dag", "--json")
-    first = json.loads(out)["findings"][0]
-    assert first["sentence"] == "condor_dagman ended with exit code 1, and no node failed."
-    assert first["evidence"][0]["lines"] == ["ERROR: disk full"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -32,72 +29,6 @@ def logs(work_directory: Path) -> DagLogs:
     return made
 
 
-def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("a.sub").write_text("executable = x\nerror = err\nqueue\n")
-    Path("err").write_text("no such module\n")
-    assert pydagman.main(["report", "t.dag"]) == 0
-    assert capsys.readouterr().out == "t.dag.report.html: 3 nodes\n"
-    text = Path("t.dag.report.html").read_text()
-    assert "exit code 3" in text
-    assert "Output of A</summary><pre>no such module</pre>" in text
-    assert "<svg" in text
-    assert "condor_pydagman report" in text
-    assert "in.dag" in text
-    before = text
-    assert pydagman.main(["report", "t.dag", "--no-picture", "-o", "-"]) == 0
-    assert "id='picture'" in before
-    assert "id='picture'" not in capsys.readouterr().out
-
-
-def test_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert pydagman.main(["report", "--format", "csv"]) == 0
-    (row,) = [row for row in csv.DictReader(capsys.readouterr().out.splitlines()) if row["job"]]
-    assert (row["node"], row["value"], row["status"]) == ("A", "3", "ERROR")
-    assert pydagman.main(["report", "--format", "json", "-o", "t.json"]) == 0
-    rows = [json.loads(line) for line in Path("t.json").read_text().splitlines()]
-    assert [row["status"] for row in rows] == ["ERROR", "FUTILE", "READY"]
-
-
-def rescued(logs: DagLogs) -> None:
-    """After a run of A, as `logs` has it and `.dagman.out` tells of it, one of A and S."""
-    when = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(logs.now))
-    logs.start()
-    for what in ("SUBMIT", "EXECUTE", "JOB_TERMINATED"):
-        logs.say(f"Event: ULOG_{what} for HTCondor Node A (9.0.0) {{{when}}}")
-    logs.say("Node A job proc (9.0.0) failed with status 4.")
-    logs.end(1)
-    logs.now += 100
-    logs.start(rescue="t.dag.rescue001")
-    logs.submit("A", 11)
-    logs.execute(11)
-    logs.now += 5
-    logs.terminate(11)
-    logs.end(0)
-
-
-def test_all_runs(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    rescued(logs)
-    assert pydagman.main(["report", "--all-runs", "--format", "csv"]) == 0
-    table = csv.DictReader(capsys.readouterr().out.splitlines())
-    found = [(row["run"], row["job"], row["status"], row["value"]) for row in table if row["job"]]
-    assert found == [("2", "9.0", "ERROR", "4"), ("3", "11.0", "DONE", "0")]
-    assert pydagman.main(["report", "--all-runs", "--no-picture"]) == 0
-    assert capsys.readouterr().out == "t.dag.report.html: 3 nodes, 3 runs\n"
-    text = Path("t.dag.report.html").read_text()
-    assert "id='runs'" in text
-    assert "t.dag.rescue001" in text
-
-
-def test_the_last_run_alone_is_the_default(
-    logs: DagLogs, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rescued(logs)
-    assert pydagman.main(["report", "--format", "csv"]) == 0
-    table = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert [row["job"] for row in table if row["job"]] == ["11.0"]
-    assert "run" not in table[0]
-
-
 def test_how_many_rows(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"n{'abc'[n // 9]}{'abcdefghi'[n % 9]}" for n in range(27)]
     Path("t.dag").write_text("".join(f"JOB {name} {name}.sub\n" for name in names))
@@ -115,12 +46,6 @@ def test_how_many_rows(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         pydagman.main(["report", "--rows", "many"])
     assert "'many' is not a number from 0" in capsys.readouterr().err
-
-
-def test_a_dag_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
-    os.unlink("t.dag")
-    assert pydagman.main(["report", "t.dag"]) == 0
-    assert "The DAG can&#x27;t be read" in Path("t.dag.report.html").read_text()
 
 
 def test_a_dag_that_has_changed_since(capsys: pytest.CaptureFixture[str]) -> None:

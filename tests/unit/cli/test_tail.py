@@ -24,21 +24,6 @@ def lines(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-def test_the_last_events(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    *_, last = told = lines(capsys)
-    assert last.endswith("A: job 7.0 runs on slot1@one")
-    assert lines(capsys, "-n", "2") == told[-2:]
-    assert lines(capsys, "--kind", "job.execute", "-n", "5") == [last]
-    assert lines(capsys, "-n", "0") == []
-
-
-def test_a_failure(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.terminate(7, value=3)
-    logs.end(1)
-    *_, state, end = (line[21:] for line in lines(capsys))
-    assert (state, end) == ("A: SUBMITTED -> ERROR, exit code 3", "DAGMan ended, exit code 1")
-
-
 def test_it_follows_to_the_end(
     logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

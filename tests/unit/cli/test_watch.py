@@ -15,9 +15,6 @@ from typing import Any
 import pytest
 
 from condor_pydagman.cli import pydagman, watch
-from condor_pydagman.monitor import schedd_queries
-from condor_pydagman.vocabulary import EXIT_RESTART
-from tests import locks
 from tests.dag_logs import DagLogs
 
 
@@ -36,22 +33,6 @@ def during(monkeypatch: pytest.MonkeyPatch, *steps: Callable[[], Any]) -> None:
     """What happens while the command waits, in turn."""
     left = list(steps)
     monkeypatch.setattr(time, "sleep", lambda seconds: left.pop(0)())
-
-
-def test_one_picture(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    with locks.held(logs.log.with_name("t.dag.lock"), "7\n"):
-        assert pydagman.main(["watch", "--once", "t.dag"]) == 0
-    text = capsys.readouterr().out
-    assert text.startswith("t.dag  running")
-    assert "done 0 of 2" in text
-    assert "longest running\n  A  7.0  slot1@one" in text
-
-
-def test_a_dag_that_was_never_started(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.log.with_name("new.dag").write_text("JOB A a.sub\n")
-    assert pydagman.main(["watch", "--once", "new.dag"]) == 1
-    first, *_, last = capsys.readouterr().out.splitlines()
-    assert (first, last) == ("new.dag  not started", "to start it: condor_pydagman run new.dag")
 
 
 def test_lines_until_the_end_with_its_exit_code(
@@ -86,16 +67,6 @@ def test_lines_tell_once_why_jobs_are_held_and_what_has_failed(
     assert "\n  held: A: no such program (code " in told[0]
     assert "held: A" not in told[1]
     assert "\n  failed: B: exit code 3\n" in told[-1]
-
-
-def test_what_a_dagman_that_was_held_has_ended_with(
-    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The schedd starts it again: that is not the end of the DAG."""
-    logs.end(EXIT_RESTART)
-    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: {"JobStatus": 5})
-    logs.log.with_name("t.dag.lock").write_text("7\n")
-    assert pydagman.main(["watch", "--once", "t.dag"]) == 0
 
 
 def test_json(
@@ -194,14 +165,3 @@ def test_without_the_bindings(
     monkeypatch.setitem(sys.modules, "htcondor2", None)
     assert pydagman.main(["watch", "7"]) == 1
     assert "pip install htcondor" in capsys.readouterr().err
-
-
-def test_where_it_is_explained_what_a_dag_waits_for(
-    logs: DagLogs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nSITE_GROUP g NODES B\n")
-    with locks.held(tmp_path / "t.dag.lock", "7\n"):
-        assert pydagman.main(["watch", "--once", "t.dag"]) == 0
-    text = capsys.readouterr().out
-    assert "Group g is waiting for a site.\n" in text
-    assert "to see why, and what to do: condor_pydagman explain t.dag" in text

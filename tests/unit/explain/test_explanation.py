@@ -8,9 +8,7 @@ import pytest
 
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
-from condor_pydagman.follow.notices.name_lists import capitalized, names_of, nodes_named
 from condor_pydagman.follow.run_model import DagState
-from condor_pydagman.printable import does, number_of
 from tests.unit.explain import facts_of
 
 
@@ -50,24 +48,3 @@ def test_json_has_evidence_and_explanations_of_sub_dags() -> None:
 def test_only_a_dag_whose_dagman_runs_is_live(state: DagState) -> None:
     live = (DagState.RUNNING, DagState.HALTED)
     assert facts_of(None, {}, state=state).is_live == (state in live)
-
-
-# Parts of sentences.
-
-
-def test_lists_of_names() -> None:
-    assert [names_of("ABCD"[:count]) for count in range(5)] == [
-        "", "A", "A and B", "A, B and C", "A, B, C and 1 more"
-    ]  # fmt: skip
-    assert nodes_named(["A"]) == "node A"
-    assert nodes_named(["A", "B"]) == "nodes A and B"
-    assert nodes_named(list("ABCDE")) == "5 nodes (A, B, C and 2 more)"
-    assert names_of(["\x1b[2J"]) == "\\x1b[2J"
-
-
-def test_numbers_and_verbs() -> None:
-    assert (number_of(1, "job"), number_of(0, "job")) == ("1 job", "0 jobs")
-    assert [does(count, verb) for verb in ("wait", "be") for count in (1, 2)] == [
-        "waits", "wait", "is", "are"
-    ]  # fmt: skip
-    assert capitalized("node A") == "Node A"

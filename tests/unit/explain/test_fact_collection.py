@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.errors import PoolError
 from condor_pydagman.explain import fact_collection
 from condor_pydagman.explain.dagman_job_state import rescue_findings
 from condor_pydagman.explain.explain_node import explain_node
@@ -16,7 +15,7 @@ from condor_pydagman.explain.fact_collection import collect_facts
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor import schedd_queries
-from condor_pydagman.monitor.found_dag import FoundDag, find_dag
+from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.vocabulary import NodeStatus
 from tests.dag_logs import DagLogs
 
@@ -67,12 +66,6 @@ def test_a_failed_dag_with_a_failed_sub_dag(logs: DagLogs, tmp_path: Path) -> No
     assert found.unknown == ()
 
 
-def test_a_dag_that_can_t_be_parsed_is_to_be_checked_first(work_directory: Path) -> None:
-    Path("t.dag").write_text("JBO A a.sub\n")
-    command = "condor_dag_checker -lint t.dag && condor_submit_dag t.dag"
-    assert facts().submit_command == command
-
-
 def test_a_rescue_file_without_any_log(work_directory: Path) -> None:
     Path("t.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
     Path("t.dag.rescue002").write_text("DONE A\n")
@@ -90,18 +83,6 @@ def test_only_the_sub_dag_of_the_node_that_is_asked_for(logs: DagLogs) -> None:
     found = find_dag("t.dag", ask=False)
     assert collect_facts(found, node="A").inner == {}
     assert list(collect_facts(found, node="X").inner) == ["X"]
-
-
-def test_the_dag_file_is_gone_or_changed(logs: DagLogs) -> None:
-    failed(logs)
-    Path("t.dag.condor.sub").write_text("")
-    os.utime("t.dag", (2e9, 2e9))
-    assert "t.dag was changed after the DAG was submitted" in facts().unknown[0]
-    Path("t.dag").unlink()
-    found = facts()
-    assert found.dag is None
-    assert found.unknown[0].startswith("The DAG files can't be read, so its edges")
-    assert found.run.nodes["A"].status is NodeStatus.ERROR
 
 
 def test_logs_are_gone(logs: DagLogs) -> None:
@@ -157,39 +138,6 @@ def test_dagmans_job_by_its_own_log(logs: DagLogs, monkeypatch: pytest.MonkeyPat
     Path("t.dag.dagman.log").write_text(LOG + end)
     job = facts().dagman_job
     assert (job.hold, job.removed, bool(job.left)) == (None, "via condor_rm", True)
-
-
-def held(found: FoundDag) -> Facts:
-    return collect_facts(found._replace(state=DagState.RUNNING, cluster=3))
-
-
-def test_jobs_in_the_queue_or_why_they_are_not_known(
-    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    logs.start()
-    found = find_dag("t.dag", ask=False)
-    ad = {"ClusterId": 7, "ProcId": 0, "JobStatus": 5, "DAGNodeName": "A"}
-    monkeypatch.setattr(schedd_queries, "jobs_of_dag", lambda *_, **__: [ad])
-    jobs = held(found).jobs
-    assert jobs is not None
-    assert [job.node for job in jobs] == ["A"]
-
-    def away(*_: Any, **__: Any) -> Any:
-        raise PoolError("can't ask the collector: away", transient=True)
-
-    idle = {**ad, "JobStatus": 1}
-    monkeypatch.setattr(schedd_queries, "jobs_of_dag", lambda *_, **__: [idle])
-    monkeypatch.setattr(schedd_queries, "machine_ads", away)
-    assert held(found).unknown == (
-        "Whether machines match is not known: can't ask the collector: away",
-    )
-    monkeypatch.setattr(schedd_queries, "jobs_of_dag", away)
-    silent = held(found)
-    assert silent.jobs is None
-    assert silent.unknown[0].startswith("What is said of jobs comes from the log files alone: ")
-    assert held(found._replace(schedd_problem="off")).unknown == (
-        "What is said of jobs comes from the log files alone: off",
-    )
 
 
 def test_the_logs_are_of_another_run_than_the_job(logs: DagLogs) -> None:

@@ -6,31 +6,14 @@ from condor_pydagman.explain.jobs import idle_job_findings
 from condor_pydagman.explain.known_facts import Clause, Facts, Fit
 from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.notices.known import IDLE, QueuedJob
-from condor_pydagman.follow.run_model import DagState
-from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.explain import NOW, attempt, facts_of, texts
+from tests.unit.explain import NOW, facts_of, texts
 
 TEXT = "JOB A a.sub\n"
-MEMORY = Clause("TARGET.Memory >= RequestMemory", 0, ("RequestMemory = 1000000",))
 
 
 def known(fit: Fit) -> Facts:
     jobs = (QueuedJob("7.0", "A", IDLE, NOW - 90),)
     return facts_of(TEXT, {}, jobs=jobs, fits=(fit,))
-
-
-def test_no_machine_matches_because_of_a_clause() -> None:
-    fit = Fit(1, "7.0", ("A",), 8, clauses=(Clause("TARGET.HasDocker", 8), MEMORY))
-    (found,) = idle_job_findings(known(fit))
-    assert (found.cause, found.weight) == ("job.no_match", Weight.PROBLEM)
-    assert found.sentence == (
-        "1 job of node A has been idle for 1 min 30 s: none of the 8 slots of the pool can run it:"
-        " no slot meets this part of its Requirements: TARGET.Memory >= RequestMemory."
-    )
-    assert texts(found) == [
-        "Requirements of 7.0: TARGET.Memory >= RequestMemory (RequestMemory = 1000000) holds for 0"
-        " of 8 slots"
-    ]
 
 
 def test_no_machine_matches_though_each_clause_holds_for_some() -> None:
@@ -60,19 +43,3 @@ def test_partitionable_slots_are_called_so() -> None:
     (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 8, 2, 2, partitionable=3)))
     assert "2 of 8 slots (3 of them partitionable) can run it" in found.sentence
     assert texts(found) == ["collector: 8 slots (3 of them partitionable), 2 match"]
-
-
-def test_a_pool_without_machines() -> None:
-    (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 0)))
-    assert found.weight is Weight.PROBLEM
-    assert found.sentence.endswith("the pool has no slots.")
-
-
-def test_by_the_nodes_log_if_the_schedd_does_not_answer() -> None:
-    facts = facts_of(TEXT, {"A": (NodeStatus.SUBMITTED, [attempt(procs=2)])})
-    (found,) = idle_job_findings(facts)
-    assert found.sentence == "2 jobs of node A are idle, the oldest for 1 min 40 s."
-    assert not idle_job_findings(facts._replace(jobs=()))
-    assert not idle_job_findings(facts._replace(state=DagState.FAILED))
-    running = facts_of(TEXT, {"A": (NodeStatus.SUBMITTED, [attempt(running=1)])})
-    assert not idle_job_findings(running)

@@ -17,7 +17,7 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.explain import attempt, script, without_jobs
+from tests.unit.explain import attempt
 
 pytestmark = pytest.mark.usefixtures("work_directory")
 ME = os.getuid(), os.getgid()
@@ -112,18 +112,6 @@ def test_the_history_does_not_know_the_file_of_a_task_of_a_bundle(
     assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3, noop=2)) is None
 
 
-def test_what_a_script_has_written() -> None:
-    Path("pre.log").write_text("why\n")
-    text = "JOB A a.sub\nSCRIPT DEBUG pre.log ALL PRE A x.sh\n"
-    last = without_jobs(pre=script(1))
-    assert excerpt(text, "", last) == Excerpt("pre.log", ("why",))
-    assert excerpt("JOB A a.sub\nSCRIPT PRE A x.sh\n", "", last) is None
-
-
-def test_other_failures_have_no_file() -> None:
-    assert excerpt("JOB A a.sub\n", "error = e\n", without_jobs(reason="no")) is None
-
-
 def of_a_worker(lines: list[str]) -> Excerpt | None:
     """Of node A, a DATA node whose worker printed these lines."""
     Path("t.dag.placements").mkdir(exist_ok=True)
@@ -155,10 +143,3 @@ def test_a_worker_that_did_not_come_to_its_end() -> None:
     assert found is not None
     assert found.lines[-1] == "11/23/26 10:52:54 ERROR: a.dap:1"
     assert found.what == "its last lines:"
-
-
-def test_what_the_job_has_written_if_its_post_script_fails_with_it() -> None:
-    Path("err").write_text("bad\n")
-    text, submit = "JOB A a.sub\nSCRIPT POST A x $RETURN\n", "error = err\nqueue\n"
-    assert excerpt(text, submit, attempt(value=3, post=script(3))) == Excerpt("err", ("bad",))
-    assert excerpt(text, submit, attempt(value=0, post=script(3))) is None

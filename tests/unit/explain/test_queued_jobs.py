@@ -8,7 +8,7 @@ from typing import Any
 import classad2
 import pytest
 
-from condor_pydagman.explain.jobs import fits_of, idle_and_held, queued_job
+from condor_pydagman.explain.jobs import fits_of, idle_and_held
 from condor_pydagman.monitor import schedd_queries
 
 HELD = {"ClusterId": 7, "ProcId": 1, "JobStatus": 5, "DAGNodeName": "A", "JobUniverse": 5}
@@ -18,13 +18,6 @@ def idle(cluster: int, kind: int | None = 1, universe: int = 5) -> dict[str, Any
     ad: dict[str, Any] = {"ClusterId": cluster, "ProcId": 0, "JobStatus": 1}
     ad.update({"JobUniverse": universe, "DAGNodeName": f"N{cluster}"})
     return ad if kind is None else {**ad, "AutoClusterId": kind}
-
-
-def test_what_an_ad_says() -> None:
-    hold = {"HoldReason": "by hand", "HoldReasonCode": 1, "EnteredCurrentStatus": 9}
-    job = queued_job({**HELD, **hold})
-    assert (job.job, job.node, job.status, job.since) == ("7.1", "A", 5, 9.0)
-    assert (job.reason, job.code, job.subcode) == ("by hand", 1, 0)
 
 
 def test_jobs_of_a_kind_are_compared_with_machines_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,33 +68,9 @@ def test_where_a_job_runs() -> None:
     assert event_facts.host("nonsense") == ""
 
 
-def test_what_a_terminate_event_says() -> None:
-    text = (
-        "Job terminated.\n\t(0) Abnormal termination (signal 9)\n\t(0) No core file\n"
-        + log_samples.USAGE.replace("00:00:01", "00:02:01")
-        + log_samples.BYTES
-        + log_samples.TABLE
-    )
-    assert event_facts.end_value(text) == -9
-    assert event_facts.cpu_s(text) == 121.0
-    assert event_facts.transferred(text) == (123456789012, 41848)
-    rows = event_facts.usage(text)
-    assert rows["Cpus"] == Usage(0.25, 1.0, 1.0)
-    assert rows["GPUs"] == Usage(None, None, 0.0)
-    assert rows["TimeExecute (s)"] == Usage(1.0, None, None)
-    assert event_facts.end_value("Job terminated.\n") is None
-    assert event_facts.usage("Job terminated.\n") == {}
-
-
 def test_of_two_jobs_the_larger_use_of_each_resource_counts() -> None:
     one = {"Cpus": Usage(2.0, 1.0, 1.0), "Memory (MB)": Usage(5.0, 1.0, 1.0)}
     other = {"Cpus": Usage(1.0, 1.0, 1.0), "Memory (MB)": Usage(6.0, 1.0, 1.0)}
     larger = event_facts.larger(one, other)
     assert larger == {"Cpus": Usage(2.0, 1.0, 1.0), "Memory (MB)": Usage(6.0, 1.0, 1.0)}
     assert event_facts.larger({}, other) == other
-
-
-def test_holds() -> None:
-    text = "Job was held.\n\tno such file\n\tCode 13 Subcode 2\n"
-    assert (event_facts.reason(text), event_facts.hold_codes(text)) == ("no such file", (13, 2))
-    assert event_facts.hold_codes("Job was held.\n\tReason unspecified\n") == (0, 0)

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_model import MAX_KEPT, Intervention, Interventions
-
-
-def test_what_is_done_alike_in_a_row_is_one() -> None:
-    seen = Interventions()
-    for number in range(5):
-        seen.add(float(number), "ann", "hold", node=f"n{number}")
-    seen.add(5.0, "bob", "hold", node="n9")
-    seen.add(6.0, "FEEDER", "nodes added")
-    seen.add(7.0, "FEEDER", "nodes added")
-    assert seen.kept == [
-        Intervention(0.0, 4.0, "ann", "hold", "", ("n0", "n1", "n2"), 5),
-        Intervention(5.0, 5.0, "bob", "hold", "", ("n9",)),
-        Intervention(6.0, 7.0, "FEEDER", "nodes added", "", (), 2),
-    ]
+from condor_pydagman.follow.run_model import MAX_KEPT, Interventions
 
 
 def test_what_is_done_minutes_apart_is_not_one() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from condor_pydagman.follow.overview import Dagman, Overview, Standing
 from condor_pydagman.follow.run_model import Halted, Run
-from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.vocabulary import JournalRecord
 from tests.dag_logs import BEGIN
@@ -72,36 +70,10 @@ def seen(tally: Tally, **how: Any) -> Overview:
     return Standing("t.dag", Dagman("running", **of), tally, exact=exact).at(NOW, **how)
 
 
-def test_counts() -> None:
-    counts = seen(a_run()).counts
-    assert {name: counts[name] for name in COUNTED if counts[name]} == {
-        "done": 10, "running": 2, "idle": 1, "held": 2, "ready": 1, "waiting": 1, "failed": 2
-    }  # fmt: skip
-    assert counts["total"] == 19
-
-
-def test_nodes_that_can_not_run_do_not_wait() -> None:
-    counts = seen(a_run(f"{DAG}JOB below x\nPARENT code CHILD below\n")).counts
-    assert (counts["futile"], counts["waiting"]) == (1, 1)
-
-
-def test_pace() -> None:
-    tally = a_run()
-    one = seen(tally)
-    assert one.per_second == 10 / 500
-    assert one.remaining_s == 5 / one.per_second  # without those that are held
-    assert seen(tally, running=False).remaining_s is None
-
-
 def test_no_end_is_foretold_of_a_dag_that_is_halted() -> None:
     halted = a_run()
     halted.run.halts = [Halted(BEGIN + 450)]
     assert (seen(halted).per_second, seen(halted).remaining_s) == (0.0, None)
-
-
-def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
-    one = seen(a_run(done_at=10))
-    assert (one.remaining_s, one.stalled_s) == (None, 490.0)
 
 
 def test_no_end_is_foretold_if_several_should_have_been_done_since() -> None:
@@ -120,22 +92,6 @@ def held(bench: Bench, text: str = HELD) -> Tally:
         bench.terminate(number + 20)
     bench.hold(30)
     return bench.tally(text)
-
-
-def test_no_end_is_foretold_while_all_that_is_left_is_held(bench: Bench) -> None:
-    tally = held(bench)
-    one = seen(tally)
-    assert (one.per_second, one.remaining_s) == (0.0, None)
-    assert not tally.moves(one.counts)
-
-
-def test_the_end_is_not_before_the_next_attempt_of_a_node(bench: Bench) -> None:
-    bench.submit("late", 40)
-    bench.terminate(40, value=1)
-    tally = held(bench, f"{HELD}JOB free a.sub\nJOB late a.sub\nRETRY late 3 DELAY 900\n")
-    remaining = seen(tally).remaining_s
-    assert remaining is not None
-    assert remaining > 390
 
 
 def test_nodes_that_a_person_takes_for_done_are_no_pace(bench: Bench) -> None:
@@ -159,36 +115,6 @@ def test_a_dag_that_is_slow_does_not_stand_still() -> None:
     assert seen(a_run(done_at=10, last=3)).stalled_s == 0  # there should have been 2
 
 
-def test_what_runs_is_held_and_has_failed() -> None:
-    one = seen(a_run())
-    assert [(run.node, run.job, run.host) for run in one.longest] == [
-        ("long", "7.0", "slot1@a"), ("short", "8.0", "slot1@b")
-    ]  # fmt: skip
-    (group,) = one.held
-    assert (group.jobs, group.reason, group.code, group.nodes) == (
-        2, "no such file", 13, ["h1", "h2"]
-    )  # fmt: skip
-    assert [(failure.node, failure.value, failure.reason) for failure in one.failures] == [
-        ("pre", 4, "PRE script"), ("code", 3, "")
-    ]  # fmt: skip
-
-
-def test_who_has_cancelled_a_node_is_why_it_has_failed(bench: Bench) -> None:
-    bench.record("STEERED", 1, text="ann cancel")
-    (failure,) = seen(bench.tally("JOB A x\n")).failures
-    assert (failure.value, failure.reason, failure.attempts) == (None, "cancelled by ann", 0)
-
-
-def test_a_script_that_is_killed_when_the_dag_ends_is_no_failure_of_its_own(bench: Bench) -> None:
-    bench.record(JournalRecord.PRE_ENDED, -9)
-    tally = bench.tally("JOB A x\nSCRIPT PRE A x\n")
-    (failure,) = seen(tally).failures
-    assert (failure.value, failure.reason) == (-9, "PRE script")
-    tally.run.remove(float(int(failure.time)))
-    (failure,) = seen(tally).failures
-    assert (failure.value, failure.reason) == (None, "PRE script killed when the DAG ended")
-
-
 def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
     tally = a_run()
     tally.run.counts, tally.run.counts_time = (100, 50, 1, 5, 2, 3, 30, 2, 7), 950.0
@@ -199,10 +125,3 @@ def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
     one = seen(tally, exact=False, ad=ad)
     assert (one.counts["done"], one.counted) == (60, 960.0)
     assert seen(Tally(Run()), exact=False).counts["total"] == 0
-
-
-def test_as_json() -> None:
-    tally = a_run()
-    found = json.loads(json.dumps(seen(tally, subdags=[seen(tally)]).as_json()))
-    assert found["longest"][0]["node"] == "long"
-    assert found["subdags"][0]["held"][0]["code"] == 13

@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
 from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.follow.shown_states import (
     BAR,
     COUNTED,
-    ENDED,
     KEYS,
     LOOKS,
-    NOT_RUN,
     Shown,
     class_of,
     done_of,
@@ -24,7 +21,7 @@ from condor_pydagman.follow.shown_states import (
     shown_state,
     why_done,
 )
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, STATE_WORDS, NodeStatus
+from condor_pydagman.vocabulary import STATE_WORDS, NodeStatus
 
 
 def test_the_table_has_each_state_once_and_in_its_order() -> None:
@@ -74,59 +71,10 @@ def test_a_node_of_which_only_the_status_is_known(status: NodeStatus) -> None:
     assert known is of_status(status) or status is NodeStatus.SUBMITTED
 
 
-def in_queue(*, running: int = 0, held: int = 0) -> NodeRun:
-    node = NodeRun("A", NodeStatus.SUBMITTED)
-    node.attempts = (Attempt(0),)
-    node.attempts[0].running, node.attempts[0].held = running, held
-    return node
-
-
-def test_a_node_in_the_queue() -> None:
-    assert shown_state(in_queue()) is Shown.IDLE
-    assert shown_state(in_queue(held=1)) is Shown.HELD
-    assert shown_state(in_queue(running=1, held=1)) is Shown.RUNNING
-
-
-def test_a_node_that_waits_for_its_next_attempt() -> None:
-    node = NodeRun("A", NodeStatus.READY)
-    assert shown_state(node) is Shown.READY
-    node.attempts = (Attempt(0),)
-    assert shown_state(node) is Shown.READY
-    node.attempts[0].over = True
-    assert shown_state(node) is Shown.RETRY
-
-
 def done(marks: int = 0, why: str = "", *, cached: bool = False) -> NodeRun:
     node = NodeRun("A", NodeStatus.DONE)
     node.all_marks, node.why, node.cached = bytearray([marks]), why, cached
     return node
-
-
-@pytest.mark.parametrize(
-    ("node", "state", "why"),
-    [
-        (done(), Shown.DONE, ""),
-        (done(why="done by eva"), Shown.DONE, "done by eva"),
-        (done(SKIPPED, "RUN_IF is false: x > 1"), Shown.SKIPPED, "RUN_IF is false: x > 1"),
-        (done(SKIPPED), Shown.SKIPPED, "it was skipped in an earlier run"),
-        (done(cached=True), Shown.CACHED, "done before, and nothing has changed since"),
-        (done(NOT_NEEDED, "ENOUGH 5; it had failed: exit code 1"), Shown.NOT_NEEDED, "ENOUGH 5"),
-        (done(NOT_NEEDED), Shown.NOT_NEEDED, "it was not needed in an earlier run"),
-    ],
-)
-def test_a_node_that_is_done(node: NodeRun, state: Shown, why: str) -> None:
-    assert (shown_state(node), why_done(node)) == (state, why)
-    assert node.skipped == (state in (Shown.SKIPPED, Shown.NOT_NEEDED))
-    assert (state in NOT_RUN) == (state is not Shown.DONE)
-    assert state in ENDED
-
-
-def test_a_node_whose_pre_script_has_returned_pre_skip() -> None:
-    node = done()
-    node.attempts = (Attempt(0),)
-    node.attempts[0].skipped = True
-    assert shown_state(node) is Shown.SKIPPED
-    assert why_done(node) == "its PRE script returned the value of PRE_SKIP"
 
 
 def test_a_node_that_is_left_out_until_somebody_lets_it_run() -> None:
@@ -151,14 +99,3 @@ def test_the_documentation_has_the_table() -> None:
     for look in LOOKS.values():
         row = f"| {look.word} | {look.meaning} | {look.status.name} | `{look.key}` |"
         assert row in text
-
-
-def test_a_service_that_is_removed_has_ended_as_it_should() -> None:
-    node = NodeRun("S", NodeStatus.ERROR)
-    node.attempts = [Attempt(0)]
-    node.attempts[0].value = RETURN_JOB_ABORTED
-    assert shown_state(node) is Shown.FAILED
-    node.is_service = True
-    assert shown_state(node) is Shown.DONE
-    node.attempts[0].value = 3
-    assert shown_state(node) is Shown.FAILED

@@ -63,25 +63,6 @@ def a_run(logs: DagLogs, look: Callable[[], object] = lambda: None) -> None:
         look()
 
 
-WHAT = [
-    "dag.start", "job.submit", "node.state", "job.execute", "job.terminate", "node.retry",
-    "node.state", "job.submit", "node.state", "job.terminate", "node.state", "node.state",
-    "script.start", "script.end", "node.state", "job.submit", "node.state", "job.hold", "job.abort",
-    "node.state", "dag.end",
-]  # fmt: skip
-
-
-def test_live_and_afterwards_the_events_are_the_same(logs: DagLogs) -> None:
-    live: list[DagEvent] = []
-    monitor = DagMonitor(found(logs), read_plan=plan(logs))
-    a_run(logs, lambda: live.extend(monitor.poll()))
-    assert [event.name for event in live] == WHAT
-    assert all_events(DagMonitor(found(logs), read_plan=plan(logs))) == live
-    assert monitor.over
-    assert monitor.run.nodes["B"].status is NodeStatus.ERROR
-    assert live[-1].dag == found(logs).name
-
-
 @pytest.mark.parametrize("fraction", [0.0, 0.25])
 def test_a_post_script_starts_before_it_ends(logs: DagLogs, fraction: float) -> None:
     logs.log.with_name("t.dag").write_text(
@@ -177,31 +158,12 @@ def test_logs_in_blocks_keep_the_order_of_time(
     assert all_events(DagMonitor(found(logs), read_plan=plan(logs))) == events
 
 
-def test_a_run_without_its_events(logs: DagLogs) -> None:
-    a_run(logs)
-    monitor = DagMonitor(found(logs), read_plan=plan(logs))
-    run = monitor.read()
-    assert {name: node.status.name for name, node in run.nodes.items()} == {
-        "A": "DONE", "B": "ERROR"
-    }  # fmt: skip
-    assert run.complete
-    assert monitor.poll() == []
-
-
 def test_the_end_of_big_logs(logs: DagLogs) -> None:
     a_run(logs)
     monitor = DagMonitor(found(logs), tail_bytes=300)
     run = monitor.read()
     assert not run.complete
     assert run.exit_code == 1
-
-
-def test_logs_that_are_gone(logs: DagLogs) -> None:
-    a_run(logs)
-    logs.log.unlink()
-    monitor = DagMonitor(found(logs))
-    assert [event.name for event in all_events(monitor)][-1] == "dag.end"
-    assert monitor.problems == [f"there is no {found(logs).nodes_log}"]
 
 
 def test_a_dagman_that_is_to_be_started_again_is_not_over(logs: DagLogs) -> None:

@@ -48,23 +48,6 @@ def test_the_causes_of_a_failure(show: Any, name: str) -> None:
     assert [code, *sorted(found)] == expected
 
 
-def test_reasons_of_failed_nodes(show: Any) -> None:
-    _, out = show("ten_ways_to_fail")("explain", "--json", "t.dag")
-    sentences = {
-        node: finding["sentence"]
-        for finding in json.loads(out)["findings"]
-        for node in finding["nodes"]
-    }
-    for node, words in {
-        "Exit": "exit code 3 in the last of 2 attempts",
-        "Signal": "signal 9",
-        "Removed": "via condor_rm",
-        "Refused": "nonexistent",
-        "Missing": "No such file",
-    }.items():
-        assert words in sentences[node]
-
-
 def test_states_by_events(show: Any) -> None:
     code, out = show("a_rich_dag")("events", "t.dag")
     told = [json.loads(line) for line in out.splitlines()]
@@ -78,16 +61,6 @@ def test_states_by_events(show: Any) -> None:
     assert [json.loads(line) for line in rest.splitlines()] == told[len(told) // 2 + 1 :]
 
 
-def test_a_picture_of_the_end(show: Any) -> None:
-    code, out = show("a_rich_dag")("watch", "--once", "--json", "t.dag")
-    said = json.loads(out)
-    states = recorded("watching", "a_rich_dag")["states"]
-    failed = sorted(node for node, status in states.items() if status == "ERROR")
-    assert (code, said["state"], said["exit_code"]) == (1, "failed", 1)
-    assert sorted(failure["node"] for failure in said["failures"]) == failed
-    assert said["counts"]["done"] == len(recorded("watching", "a_rich_dag")["rescue"])
-
-
 def test_a_rescue_file_of_stock(show: Any) -> None:
     code, out = show("a_rich_dag")("rescue", "--json", "t.dag")
     said = json.loads(out)
@@ -96,9 +69,3 @@ def test_a_rescue_file_of_stock(show: Any) -> None:
     code, out = show("a_rich_dag")("dry-run", "t.dag", "--json")
     planned = json.loads(out)
     assert (planned["done"], planned["jobs"]) == (9, 5)
-
-
-def test_the_last_lines(show: Any) -> None:
-    _, out = show("a_rich_dag")("tail", "-n", "3", "t.dag")
-    assert len(out.splitlines()) == 3
-    assert "exit code 1" in out.splitlines()[-1]

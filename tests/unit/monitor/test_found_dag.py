@@ -22,14 +22,6 @@ pytestmark = pytest.mark.usefixtures("work_directory")
 SUB = "arguments = \"-f -l . -Lockfile x.lock -Dag {} -CsdVersion $CondorVersion:' '25$\"\n"
 
 
-def test_a_dag_that_was_never_started(work_directory: Path) -> None:
-    (work_directory / "t.dag").touch()
-    found = find_dag("t.dag")
-    assert (found.name, found.directory, found.files) == ("t.dag", str(work_directory), ("t.dag",))
-    assert (found.state, found.cluster, found.has_files) == (DagState.NOT_STARTED, 0, False)
-    assert found.paths.primary == str(work_directory / "t.dag")
-
-
 @pytest.mark.parametrize("name", ["t.dag.dagman.out", "t.dag.nodes.log", "t.dag.rescue002"])
 def test_a_file_that_dagman_has_made_names_its_dag(work_directory: Path, name: str) -> None:
     (work_directory / "t.dag").touch()
@@ -172,27 +164,6 @@ def test_what_the_schedd_says_of_an_interrupted_dag(
     assert find_dag("t.dag", ask=False).schedd_problem == ""
 
 
-def test_a_dag_that_is_submitted_again(
-    work_directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (work_directory / "t.dag").touch()
-    logs = DagLogs(work_directory).start()
-    logs.end(1)
-    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: 1 / 0)
-    assert find_dag("t.dag").state is DagState.FAILED
-    (work_directory / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
-    os.utime(logs.out, (1, 1))
-    ad = {**AD, "Iwd": str(work_directory), "JobStatus": 1, "QDate": 50}
-    monkeypatch.setattr(
-        schedd_queries, "my_dagman_ads", lambda: [{**ad, "Arguments": "-Dag u.dag"}, ad]
-    )
-    found = find_dag("t.dag", ask=False)
-    assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
-    assert (found.name, found.exit_code) == ("t.dag", None)
-    monkeypatch.setattr(schedd_queries, "my_dagman_ads", list)
-    assert find_dag("t.dag").state is DagState.FAILED
-
-
 def test_an_interrupted_dag_that_is_submitted_again(
     work_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,17 +179,6 @@ def test_an_interrupted_dag_that_is_submitted_again(
     assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
     told = dag_status("t.dag")
     assert (told.state, told.cluster, told.counts) == (DagState.IDLE, 7, None)
-
-
-def test_a_dag_that_waits_for_its_first_start(
-    work_directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (work_directory / "t.dag").touch()
-    (work_directory / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
-    ad = {**AD, "Iwd": str(work_directory), "JobStatus": 1, "QDate": 50}
-    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [ad])
-    found = find_dag("t.dag")
-    assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
 
 
 def test_a_file_of_a_dag_of_several(work_directory: Path) -> None:

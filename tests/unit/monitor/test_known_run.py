@@ -17,7 +17,7 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.watched_dag import known_run
 from tests.dag_logs import BEGIN
 from tests.unit.follow.bench import Bench
-from tests.unit.follow.test_overview import DAG, HELD, READY, a_run, held, seen
+from tests.unit.follow.test_overview import DAG, HELD, a_run, held, seen
 
 
 @pytest.fixture(autouse=True)
@@ -41,22 +41,6 @@ def looked(tally: Tally, state: DagState = DagState.RUNNING) -> Overview:
     return one.with_notices(notices_of(known(tally, state)), moves=tally.moves(one.counts))
 
 
-def test_throttles_that_are_full_while_nodes_wait() -> None:
-    limits = {"DAGMan_MaxJobs": 5, "DAGMan_MaxIdle": 3, "DAGMan_MaxPreScripts": 2}
-    tally = a_run()
-    tally.run.limits = limits
-    said = [
-        "MaxJobs is reached: 5 nodes with jobs in the queue, the limit is 5; node ready is waiting"
-        " because of that.",
-        "MaxIdle is reached: 3 jobs idle, the limit is 3; node ready is waiting because of that.",
-    ]
-    assert [one.sentence for one in noticed(tally, "throttle.full")] == said
-    assert looked(tally).throttles == said
-    tally = a_run(DAG)
-    tally.run.limits = limits
-    assert not noticed(tally, "throttle.full")
-
-
 def test_throttles_of_a_dag_that_is_too_big_to_be_read() -> None:
     tally = a_run()
     tally.run.limits = {"DAGMan_MaxJobs": 5, "DAGMan_MaxPreScripts": 2}
@@ -66,66 +50,14 @@ def test_throttles_of_a_dag_that_is_too_big_to_be_read() -> None:
     assert "the limit is 5; 12,000 nodes are waiting" in jobs.sentence
 
 
-@pytest.mark.parametrize(("limit", "full"), [(1, True), (2, False)])
-def test_categories_that_are_full_while_nodes_wait(limit: int, full: bool) -> None:
-    text = f"{DAG}{READY}CATEGORY long big\nCATEGORY ready big\nMAXJOBS big {limit}\n"
-    full_one = (
-        "Category big is full: 1 node of it in the queue, MAXJOBS big 1 in the DAG file; node"
-        " ready is waiting because of that."
-    )
-    said = [one.sentence for one in noticed(a_run(text), "throttle.full")]
-    assert said == [full_one] * full
-
-
-def test_held_jobs() -> None:
-    (found,) = noticed(a_run(), "job.held")
-    assert found.sentence == (
-        "2 jobs of nodes h1 and h2 are held, the longest for 3 min 20 s: their input files could"
-        " not be transferred (HoldReasonCode 13)."
-    )
-    assert found.evidence[0].text == "job 10.0 of h1: no such file"
-    assert found.command == "condor_release 10.0 11.0"
-
-
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def test_what_a_dag_waits_for_in_which_nothing_goes_on(bench: Bench) -> None:
-    tally = held(bench)
-    assert looked(tally).waits_for == ["held jobs of 1 node to be released"]
-    assert not looked(tally, DagState.FAILED).waits_for
-    assert not looked(a_run()).waits_for  # jobs run
-    tally.run.halts = [Halted(BEGIN + 450)]
-    assert looked(tally).waits_for == [
-        "the DAG to be resumed", "held jobs of 1 node to be released"
-    ]  # fmt: skip
-
-
-def test_when_a_failed_node_is_tried_again(bench: Bench) -> None:
-    bench.submit("late", 40)
-    bench.terminate(40, value=1)
-    one = looked(held(bench, f"{HELD}JOB late a.sub\nRETRY late 3 DELAY 900\n"))
-    assert one.waits_for == ["held jobs of 1 node to be released", "the retry delay of 1 node"]
-    (retry,) = (notice for notice in one.notices if notice.cause == "node.retry")
-    assert retry.sentence == (
-        "Node late failed and is waiting for the delay of RETRY; the next attempt begins in"
-        " 6 min 36 s."
-    )
-    assert retry.evidence[0].text == "attempt 1 of late: exit code 1"
-
-
 def test_groups_without_a_site_are_waited_for(bench: Bench) -> None:
     one = looked(held(bench, f"{HELD}JOB far a.sub\nSITE_GROUP unit NODES far\n"))
     assert one.waits_for[1:] == ["sites for 1 group of nodes"]
-
-
-def test_a_dag_that_stands_still() -> None:
-    (notice,) = noticed(a_run(done_at=10), "dag.stalled")
-    assert notice.sentence == "No node has finished for 8 min 10 s."
-    assert notice.since == BEGIN + 10
-    assert not noticed(a_run(), "dag.stalled")
 
 
 def test_a_halted_dag_fails_if_nodes_are_left_that_have_not_begun() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.engine.actions import AppendJournalRecord
-from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.errors import FileError
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
@@ -20,7 +20,6 @@ from condor_pydagman.monitor.found_state import DagState, StateOfFiles, state_of
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.own_events import record_event
-from condor_pydagman.vocabulary import EXIT_RESTART
 from tests import locks, make
 from tests.dag_logs import BEGIN, DagLogs
 
@@ -43,20 +42,6 @@ def started(tmp_path: Path) -> DagLogs:
 
 def watched(logs: DagLogs, **how: Any) -> WatchedDag:
     return WatchedDag(find_dag(str(logs.log.with_name("t.dag")), ask=False), **how)
-
-
-def test_a_dag_from_its_start_to_its_end(logs: DagLogs) -> None:
-    dag = watched(logs)
-    logs.submit("A", 7)
-    logs.execute(7)
-    counts = dag.look().counts
-    assert (counts["total"], counts["running"], counts["ready"]) == (3, 1, 2)
-    logs.terminate(7, value=2)
-    logs.end(1)
-    seen = dag.look()
-    assert (seen.state, seen.exit_code, seen.counts["failed"]) == ("failed", 1, 1)
-    assert dag.over
-    assert dag.exit_code == 1
 
 
 def test_an_end_that_comes_during_a_look(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,53 +148,6 @@ def test_dagmans_counts_of_a_dag_that_is_too_big_to_be_read(
     assert (counts["total"], counts["done"], counts["idle"]) == (1000, 10, 5)
 
 
-def test_what_the_schedd_says_of_dagmans_job(
-    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    logs.log.with_name("t.dag.lock").write_text("7\n")
-    ad: dict[str, Any] = {"JobStatus": 5, "HoldReason": "by me"}
-    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: ad)
-    dag = watched(logs)
-    seen = dag.look()
-    assert (seen.state, seen.note, seen.cluster) == ("held", "DAGMan's job is on hold: by me", 7)
-    assert not dag.over
-
-    def silent(cluster: int) -> dict[str, Any]:
-        raise PoolError("no answer", transient=True)
-
-    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", silent)
-    dag = watched(logs)
-    seen = dag.look()
-    assert (seen.state, seen.note) == ("interrupted", "no answer")
-
-
-def test_a_dag_that_runs_is_not_asked_for(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: 1 / 0)
-    with locks.held(logs.log.with_name("t.dag.lock"), "7\n"):
-        assert watched(logs).look().state == "running"
-
-
-def test_what_was_before_the_submission_is_not_about_this_run(
-    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    logs.submit("A", 7)
-    logs.terminate(7, value=1)
-    logs.end(1)
-    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: {"JobStatus": 1})
-    found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
-    assert found.state is DagState.FAILED
-    new = found._replace(cluster=7, state=DagState.IDLE, exit_code=None, submitted=BEGIN + 50)
-    dag = WatchedDag(new)
-    seen = dag.look()
-    assert (seen.state, seen.begun, seen.failures) == ("idle", 0.0, [])
-    assert not any(seen.counts.values())
-    assert not dag.over
-    logs.now = BEGIN + 60
-    logs.start()
-    logs.end(0)
-    assert (dag.look().state, dag.exit_code) == ("succeeded", 0)
-
-
 def test_the_end_of_a_dag_whose_log_is_too_big_to_be_read(
     logs: DagLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,28 +162,6 @@ def test_the_end_of_a_dag_whose_log_is_too_big_to_be_read(
     logs.end(1)
     seen = dag.look()
     assert (seen.state, seen.exit_code, dag.over) == ("failed", 1, True)
-
-
-def test_why_dagman_is_held_as_the_schedd_has_said_already(logs: DagLogs) -> None:
-    logs.end(EXIT_RESTART)
-    logs.log.with_name("t.dag.lock").write_text("7\n")
-    found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
-    ad = {"JobStatus": 5, "HoldReason": "via condor_hold"}
-    dag = WatchedDag(found._replace(cluster=7, ad=ad, state=DagState.HELD))
-    seen = dag.look()
-    assert (seen.state, seen.note) == ("held", "DAGMan's job is on hold: via condor_hold")
-    assert not dag.over
-
-
-def test_a_dagman_that_has_not_written_anything_yet(tmp_path: Path) -> None:
-    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
-    found = find_dag(str(tmp_path / "t.dag"), ask=False)
-    (tmp_path / "t.dag.dagman.out").touch()
-    dag = WatchedDag(found)
-    assert (dag.look().state, dag.over) == ("not started", False)
-    (tmp_path / "t.dag.dagman.out").unlink()
-    dag = WatchedDag(found)
-    assert (dag.look().state, dag.over) == ("not started", True)
 
 
 def test_a_dag_that_nobody_runs_is_over(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:

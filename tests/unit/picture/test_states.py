@@ -7,11 +7,9 @@ import pytest
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.enough.commands import EnoughsOfDag
 from condor_pydagman.features.skipping.commands import SkippedOfDag
-from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.picture.states import NodeAd, States, node_ads
-from condor_pydagman.vocabulary import NodeStatus
 from tests.make import dag as make_dag
 from tests.unit.picture import dag_of
 
@@ -119,20 +117,6 @@ def test_nodes_that_an_earlier_run_has_not_run() -> None:
     EnoughsOfDag.put(dag).not_needed[2] = None
     states = [Shown.LEFT_OUT, Shown.SKIPPED, Shown.NOT_NEEDED, Shown.WAITING]
     assert list(States(dag).of) == states
-
-
-def test_what_is_known_of_a_run() -> None:
-    dag, run = dag_of("ABCD"), Run()
-    run.nodes = {name: NodeRun(name, NodeStatus.DONE) for name in "ABZ"}
-    run.nodes["A"].told_skipped, run.nodes["A"].why = True, "by eva"
-    failed = run.nodes["C"] = NodeRun("C", NodeStatus.ERROR)
-    failed.attempts = [Attempt(0)]
-    failed.attempts[0].value, failed.attempts[0].site = 1, "north"
-    states = States(dag)
-    states.apply_run(dag, run)
-    assert list(states.of) == [Shown.SKIPPED, Shown.DONE, Shown.FAILED, Shown.WAITING]
-    assert states.details == {0: "by eva", 2: "exit code 1"}
-    assert states.sites == {2: "north"}
 
 
 def test_a_status_file_wins_and_strangers_are_counted() -> None:

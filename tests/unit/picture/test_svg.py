@@ -53,12 +53,3 @@ def test_a_cycle_is_red_and_in_the_legend() -> None:
     text = "".join(svg(picture(dag_of("ab", [([0], [1]), ([1], [0])]))))
     assert text.count('class="line wrong" data-t') == 2
     assert "part of a cycle" in text
-
-
-def test_details_tell_about_a_node() -> None:
-    dag = dag_of("a")
-    dag.priorities[0] = 7
-    dag.categories[0] = "big"
-    text = "".join(svg(picture(dag)))
-    for words in ("submit: x.sub", "priority: 7", "category: big"):
-        assert words in text

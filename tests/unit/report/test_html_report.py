@@ -5,16 +5,12 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
-from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_model import Halted, Hold, NodeRun, Run, Start
+from condor_pydagman.follow.run_model import Halted, Hold, NodeRun, Run
 from condor_pydagman.report import charts
-from condor_pydagman.report.all_runs import all_runs
 from condor_pydagman.report.charts import NAMES
 from condor_pydagman.report.html_report import ALL_ROWS, STYLE, Subject, html_report
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.report.runs import DAG, attempt, make_dag, make_run
-
-EMPTY = {"meta", "br", "rect", "path"}
 
 
 class Page(HTMLParser):
@@ -59,79 +55,6 @@ def page(run: Run, **more: Any) -> Page:
     return Page(text)
 
 
-def test_all_sections() -> None:
-    run = make_run()
-    made = page(run, picture="<svg></svg>", subdags=[("S", "condor_pydagman report s.dag")])
-    assert made.ids == [
-        "failures", "timeline", "concurrency", "path", "kinds", "resources", "retries", "holds",
-        "picture", "subdags",
-    ]  # fmt: skip
-    assert not made.loaded
-    assert "script" not in made.tags
-    for words in ("failed, exit code 1", "40 s", "signal 9 (Killed)", "no <such> file", "work.sub"):
-        assert words in made.text
-
-
-def test_what_is_told_of_a_run() -> None:
-    run = make_run()
-    run.ended, run.exit_code, run.complete, run.removed = 0.0, None, False, True
-    run.rescue_read, run.rescue_written = "t.rescue001", "t.rescue002"
-    said = (Evidence("log", "Aborting it", 1003.0), Evidence("log", "brake b: 2 failed", 1002.0))
-    ended = Notice("dag.aborted", Weight.PROBLEM, "A brake: Aborting it.", evidence=said)
-    run.halts = [Halted(1001, 1002)]
-    run.starts.append(Start(1020, recovering=True))
-    made = page(run, dag=None, dag_problem="it is gone", notices=(ended,))
-    for words in (
-        "had not ended", "The nodes log is missing", "no critical path: it is gone",
-        "started from t.rescue001",
-        "wrote t.rescue002", "A brake: Aborting it.", "@1002: brake b: 2 failed",
-        "Halted from @1001 to @1002",
-        "started 2 times: @1000, @1020",
-    ):  # fmt: skip
-        assert words in made.text
-    assert "@1003" not in made.text
-    assert "path" not in made.ids
-
-
-def test_what_people_and_features_have_done() -> None:
-    run = make_run()
-    done = run.interventions
-    for number, node in enumerate(("A", "B", "C", "D")):
-        done.add(1010 + number, "ann", "cancel retry", node=node)
-    done.add(1020, "brake sick", "HALT", "2 nodes failed")
-    done.add(1021, "", "nodes added")
-    run.halts = [Halted(1015, 1018, "bob: look first")]
-    made = page(run)
-    assert "@1010 to @1013anncancel retryA, B, C and 1 more" in made.text.replace("\n", "")
-    for words in ("bob: look first", "resumed", "brake sick", "2 nodes failed", "nodes added"):
-        assert words in made.text
-    assert made.text.index("bob: look first") < made.text.index("resumed")
-
-
-def test_all_runs() -> None:
-    last = make_run()
-    first, interrupted = make_run(), Run()
-    first.begun, first.ended, first.removed, first.counts = 800.0, 850.0, True, (4, 3)
-    interrupted.begun = interrupted.last = 900.0
-    last.rescue_read = "t.rescue001"
-    for node in first.nodes.values():
-        for one in node.attempts:
-            one.submitted, one.started, one.ended = 810.0, 811.0, 820.0
-            one.pre = one.post = None
-            one.holds = []
-    seen = all_runs([first, interrupted], last, make_dag())
-    made = page(seen.whole, all_runs=seen)
-    assert made.ids[:2] == ["runs", "failures"]
-    for words in (
-        "3 runs: 1 min 30 s in runs, 2 min 30 s between them", "removed, exit code 1", "3 of 4",
-        "interrupted", "t.rescue001", "4 nodes that began in several runs", "1, 3",
-        "Of runs before the last", "2retries", "4repeats", "1 node with retries", "\nB2done",
-    ):  # fmt: skip
-        assert words in made.text
-    assert "did not run again" not in made.text
-    assert "DAGMan was started" not in made.text
-
-
 def test_more_rows_than_a_table_has() -> None:
     run = make_run()
     for number in range(27):
@@ -144,27 +67,6 @@ def test_more_rows_than_a_table_has() -> None:
     assert "user26" in page(run, most_rows=ALL_ROWS).text
 
 
-def test_service_nodes_are_removed_at_the_end() -> None:
-    run = make_run()
-    run.nodes["S"] = NodeRun("S", NodeStatus.ERROR)
-    run.nodes["S"].is_service = True
-    run.nodes["S"].attempts = [attempt(0, 1001, 1002, 1039, RETURN_JOB_ABORTED)]
-    made = page(run, dag=make_dag(f"{DAG}SERVICE S s.sub\n"))
-    assert "3 of 4nodes done" in made.text
-    assert "was removed" not in made.text
-    assert "S: attempt 1 failed" not in made.text
-    run.nodes["S"].attempts[-1].value = 3
-    made = page(run, dag=make_dag(f"{DAG}SERVICE S s.sub\n"))
-    assert "S: attempt 1 failed" in made.text
-    assert "exit code 3" in made.text
-
-
-def test_a_run_in_which_nothing_has_happened() -> None:
-    run = Run()
-    run.nodes = {"A": NodeRun("A")}
-    assert page(run).ids == []
-
-
 def test_a_node_that_is_named_like_html() -> None:
     run = make_run()
     evil = "<script>alert('x')</script>\x1b&"
@@ -173,18 +75,6 @@ def test_a_node_that_is_named_like_html() -> None:
     made = page(run)
     assert "script" not in made.tags
     assert "<script>alert('x')</script>\\x1b&" in made.text
-
-
-def test_what_a_failed_node_has_written() -> None:
-    made = page(make_run(), excerpts={"D": ["no <such> module", "sorry"]})
-    assert "Output of D" in made.text
-    assert "no <such> module\nsorry" in made.text
-
-
-def test_a_run_is_as_long_as_its_dagman_ran() -> None:
-    run = make_run()
-    run.nodes["D"].attempts[-1].ended = 1040.7  # .dagman.out has whole seconds
-    assert "40 smakespan" in page(run).text
 
 
 def test_where_the_time_of_the_critical_path_went() -> None:

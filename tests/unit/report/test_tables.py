@@ -8,29 +8,10 @@ import json
 
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.graph.model import LEFT_OUT
-from condor_pydagman.report.attempt_table import FIELDS, csv_text, json_text, rows
+from condor_pydagman.report.attempt_table import csv_text, json_text, rows
 from condor_pydagman.report.spans import spans
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.report.runs import make_dag, make_run
-
-
-def test_a_row_for_each_attempt_and_for_nodes_without() -> None:
-    run = make_run()
-    run.nodes["E"] = NodeRun("E")
-    found = list(rows(run, make_dag(), 1040.0))
-    assert [(row["node"], row["attempt"], row["status"]) for row in found] == [
-        ("A", 0, "DONE"), ("B", 0, "ERROR"), ("B", 1, "DONE"), ("C", 0, "DONE"), ("D", 0, "ERROR"),
-        ("E", None, "NOT_READY"),
-    ]  # fmt: skip
-    assert all(tuple(row) == FIELDS for row in found)
-    first = found[0]
-    assert (first["pre_start"], first["submit"], first["execute"], first["end"]) == (
-        1000, 1002, 1004, 1010
-    )  # fmt: skip
-    assert (first["memory_mb_requested"], first["memory_mb_used"]) == (100, 30)
-    assert (first["description"], first["hosts"], first["job"]) == ("a.sub", ["slot1@one"], "7.0")
-    held = found[3]
-    assert (held["holds"], held["waiting_s"], held["held_s"], held["running_s"]) == (1, 1, 1, 1)
 
 
 def test_nodes_that_join_parent_lines_are_in_no_row() -> None:
@@ -51,18 +32,6 @@ def test_why_a_node_counts_as_done_that_has_not_run() -> None:
     told = [(row["status"], row["reason"]) for row in rows(run, dag, 1040.0)]
     assert told[:2] == [("DONE", "RUN_IF is false: x > 1"), ("DONE", "CHOOSE leaves it out")]
     assert told[-1] == ("DONE", "its PRE script returned the value of PRE_SKIP")
-
-
-def test_a_service_that_was_removed_at_the_end_has_not_failed() -> None:
-    run = make_run()
-    run.nodes = {"D": run.nodes["D"]}
-    run.nodes["D"].is_service, run.nodes["D"].attempts[-1].value = True, RETURN_JOB_ABORTED
-    run.nodes["D"].attempts[-1].post = None
-    (row,) = rows(run, None, 1040.0)
-    assert row["status"] == "DONE"
-    run.nodes["D"].attempts[-1].value = 1
-    (row,) = rows(run, None, 1040.0)
-    assert row["status"] == "ERROR"
 
 
 def test_csv_and_json_say_the_same() -> None:

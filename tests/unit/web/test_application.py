@@ -142,34 +142,6 @@ async def test_states_follow_the_logs(logs: DagLogs, dag_file: Path) -> None:
         assert await states(page) == ["failed", "futile", "futile", "futile"]
 
 
-async def test_a_node_that_is_tried_again(logs: DagLogs, dag_file: Path) -> None:
-    async with a_page(dag_file) as page:
-        logs.terminate(7)
-        logs.submit("B", 8)
-        stream = await page.follow()
-        assert await states(page) == ["done", "idle", "ready", "waiting"]
-        logs.terminate(8, value=3)
-        logs.say("Running POST script of Node B...")
-        await event(stream, "nodes")
-        assert (await states(page))[1] == "post"
-        logs.post("B", 3, 8)
-        await event(stream, "nodes")
-        row = await page.get("nodes/1")
-        assert (row["state"], row["attempt"]) == ("retry", 0)
-        logs.submit("B", 9)
-        logs.terminate(9, value=3)
-        logs.post("B", 4, 9)
-        await event(stream, "nodes")
-        row = await page.get("nodes/1")
-        assert (row["state"], row["attempt"], row["attempts"]) == ("failed", 1, 2)
-        assert row["reason"] == "POST script: exit code 4"
-        # somebody lets it run again
-        logs.record("STEERED", 1, text="ann rerun", node="B", retry=1)
-        logs.submit("B", 10)
-        await event(stream, "nodes")
-        assert await states(page) == ["done", "idle", "ready", "waiting"]
-
-
 async def test_the_table(logs: DagLogs, dag_file: Path) -> None:
     async def names(page: Page, **query: Any) -> list[str]:
         return [row["name"] for row in (await page.get("nodes", **query))["rows"]]
@@ -192,24 +164,6 @@ async def test_the_table(logs: DagLogs, dag_file: Path) -> None:
             {"search": "x" * 1001}, {"offset": "9" * 5000},
         ):  # fmt: skip
             await page.get("nodes", 400, **query)
-
-
-async def test_one_node(logs: DagLogs, dag_file: Path) -> None:
-    async with a_page(dag_file) as page:
-        node = await page.get("nodes/0")
-        assert node["vars"] == {"x": "one", "y": "two"}
-        assert [child["name"] for child in node["children"]] == ["B", "C"]
-        assert (node["children_count"], node["parents"]) == (2, [])
-        assert node["job"]["hosts"] == ["slot1@one"]
-        files = {one["kind"]: os.path.basename(one["path"]) for one in node["files"]}
-        assert files == {"output": "one.7.out", "error": "err.7", "log": "a.log"}
-        assert node["life"][0]["text"] == "1 job submitted (7.0)"
-        node = await page.get("nodes/3")
-        assert node["explain"][0]["finding"]
-        assert [parent["state"] for parent in node["parents"]] == ["waiting", "waiting"]
-        assert {one["kind"] for one in (await page.get("nodes/1"))["files"]} >= {"script-post"}
-        await page.get("nodes/4", 404)
-        await page.get("nodes/999999999", 404)
 
 
 async def test_texts(logs: DagLogs, dag_file: Path) -> None:
@@ -330,18 +284,6 @@ async def test_the_page_gets_the_table_of_states(logs: DagLogs, dag_file: Path) 
             assert answer.content_type == "text/css"
             style = await answer.text()
         assert all(f".s-{key} {{" in style for key in table)
-
-
-async def test_explain(logs: DagLogs, dag_file: Path) -> None:
-    logs.terminate(7, value=3)
-    logs.end(1)
-    async with a_page(dag_file) as page:
-        found = await page.get("explain")
-        assert found["wrong"]
-        finding = found["findings"][0]
-        assert finding["nodes"] == ["A"]
-        assert "exit code 3" in finding["finding"]
-        assert all(isinstance(one, str) for one in finding["evidence"])
 
 
 def test_what_is_shown_of_a_finding_about_sub_dags() -> None:

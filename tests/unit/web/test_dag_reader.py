@@ -11,7 +11,6 @@ import pytest
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.web.dag_reader import NOWHERE, DagReader, SitesOfGroups
-from condor_pydagman.web.node_rows import row_of
 from condor_pydagman.web.picture_boxes import PictureBoxes, shares
 from tests.dag_logs import DagLogs
 from tests.unit.graph.texts import build_text
@@ -57,15 +56,6 @@ def seen_dag(work_directory: Path) -> Seen:
     return Seen(logs)
 
 
-def test_a_dag_that_has_ended_is_told_how_to_go_on(seen_dag: Seen, work_directory: Path) -> None:
-    assert "again" not in seen_dag.reader.look().overview
-    (work_directory / "t.dag.rescue001").write_text("DONE A\n")
-    (work_directory / "t.dag.condor.sub").write_text("")
-    seen_dag.logs.end(1)
-    command = seen_dag.reader.look().overview["again"]
-    assert command == f"cd {work_directory} && condor_submit_dag t.dag"
-
-
 def enough(seen_dag: Seen, number: int, text: str) -> None:
     """DAGMan writes that an ENOUGH is reached."""
     seen_dag.logs.record("ENOUGH", number, text=text)
@@ -76,16 +66,6 @@ def test_enough_parents_that_can_not_be_done_any_more(seen_dag: Seen) -> None:
     assert seen_dag.states() == "faidididwawa"
     seen_dag.logs.terminate(1, value=1)
     assert seen_dag.states() == "fafaididfufu"
-
-
-def test_parents_that_are_not_needed(seen_dag: Seen) -> None:
-    seen_dag.logs.terminate(0, value=1)
-    seen_dag.logs.terminate(1)
-    assert seen_dag.states() == "fadoididwawa"
-    enough(seen_dag, 1, "ENOUGH CATEGORY c 1: 1 of 2 nodes is done")
-    assert seen_dag.states() == "nodoididwawa"
-    row = row_of(seen_dag.reader, 0, 0.0)
-    assert (row["state"], row["reason"]) == ("not_needed", "ENOUGH CATEGORY c 1")
 
 
 def test_a_parent_whose_job_is_removed_because_it_is_not_needed(seen_dag: Seen) -> None:
@@ -103,40 +83,6 @@ def test_enough_parents_are_done(seen_dag: Seen) -> None:
     assert seen_dag.states() == "dododoidwawa"
     enough(seen_dag, 0, "ENOUGH PARENTS M 3: 3 of 4 nodes are done")
     assert seen_dag.states() == "dododoidrewa"
-
-
-def reader_of(tmp_path: Path, text: str) -> DagReader:
-    (tmp_path / "t.dag").write_text(text)
-    reader = DagReader(find_dag(str(tmp_path / "t.dag"), ask=False), no_ad)
-    reader.look()
-    return reader
-
-
-def told(reader: DagReader) -> list[tuple[str, str]]:
-    rows = [row_of(reader, number, 0.0) for number in range(len(reader.names))]
-    return [(row["state"], row["reason"]) for row in rows]
-
-
-def test_nodes_that_are_left_out(work_directory: Path) -> None:
-    DagLogs(work_directory).start()
-    reader = reader_of(
-        work_directory, "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nCHOOSE FROM B\n"
-    )
-    assert told(reader) == [("left_out", "CHOOSE leaves it out"), ("ready", "")]
-
-
-def test_nodes_that_are_skipped_or_cached(work_directory: Path) -> None:
-    """Everywhere else they count as done."""
-    logs = DagLogs(work_directory).start()
-    logs.record("CACHED", 1, text="abc")
-    logs.record("CONDITION", 0, text="Parents.A.size > 1", node="B")
-    text = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
-    reader = reader_of(work_directory, f"{text}CACHE A INPUTS a.in\nRUN_IF B Parents.A.size > 1\n")
-    assert told(reader) == [
-        ("cached", "nothing has changed since it was last done"),
-        ("skipped", "RUN_IF is false: Parents.A.size > 1"),
-        ("skipped", "all its parents are skipped"),
-    ]
 
 
 DAG = (

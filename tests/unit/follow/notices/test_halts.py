@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.notices.known import Known
-from condor_pydagman.follow.run_model import DagState, Halted, NodeRun, Run
-from condor_pydagman.vocabulary import HELD_BY_DAGMAN, NodeStatus
+from condor_pydagman.follow.run_model import DagState, Halted, Run
+from condor_pydagman.vocabulary import HELD_BY_DAGMAN
 from tests.unit.explain import dag_of
 
 NOW = 1000.0
@@ -16,41 +14,6 @@ NOW = 1000.0
 
 def said(state: DagState, run: Run | None = None, **more: object) -> list[Notice]:
     return list(halt_notices(Known("t.dag", state, NOW, run or Run(), 7)._replace(**more)))  # type: ignore[arg-type]
-
-
-def test_a_dag_that_goes_on() -> None:
-    assert not said(DagState.RUNNING)
-
-
-def test_since_when_and_what_resumes_it() -> None:
-    run = Run()
-    run.halts = [Halted(NOW - 60)]
-    (notice,) = said(DagState.HALTED, run)
-    assert notice.sentence.startswith("The DAG has been halted for 1 min: ")
-    assert (notice.since, notice.command) == (NOW - 60, "htcondor dag resume 7")
-    (notice,) = said(DagState.HALTED, run, halt_file="t.dag.halt", has_halt_file=True)
-    assert notice.command == "rm t.dag.halt"
-
-
-def test_a_dag_that_a_person_has_halted() -> None:
-    run = Run()
-    run.halts = [Halted(NOW - 60, reason="too hot", by="ann")]
-    (notice,) = said(DagState.HALTED, run)
-    assert notice.sentence.startswith(
-        "The DAG has been halted for 1 min by user ann (condor_pydagman steer halt): jobs in"
-    )
-    steer = "condor_pydagman steer resume t.dag"
-    assert (notice.command, notice.button) == (steer, "resume")
-    assert notice.advice == (f"To resume it: {steer}",)
-    (notice,) = said(DagState.HALTED, run, halt_file="t.dag.halt", has_halt_file=True)
-    assert (notice.command, notice.button) == (f"rm t.dag.halt && {steer}", "")
-    _, notice = said(DagState.HELD, run)
-    assert notice.advice == (f"To resume it, when its job is released: {steer}",)
-    run.ended = NOW
-    (notice,) = said(DagState.FAILED, run)
-    assert notice.sentence.startswith(
-        "User ann halted the DAG (condor_pydagman steer halt), and DAGMan ended when"
-    )
 
 
 def test_a_held_dagman_by_its_ad() -> None:
@@ -69,13 +32,6 @@ def test_a_held_dagman_by_its_ad() -> None:
         "To continue: condor_release 7; the schedd starts DAGMan in 1 min 30 s, after its"
         " cool-down",
     )
-
-
-def test_a_removal_that_dagman_has_not_done_with() -> None:
-    run = Run()
-    run.removed = True
-    (notice,) = said(DagState.RUNNING, run)
-    assert notice.cause == "dagman.removed"
 
 
 def test_why_dagmans_job_was_removed() -> None:
@@ -116,46 +72,3 @@ def test_why_a_dag_that_was_removed_has_exit_code_0() -> None:
     run.removed, run.cancelled_by = False, "ann"
     (notice,) = said(DagState.REMOVED, run)
     assert notice.sentence.endswith("of its nodes; the exit code 0 is that of the FINAL node.")
-
-
-def test_what_still_runs_of_a_dag_that_is_being_ended() -> None:
-    dag = dag_of("JOB A a.sub\nFINAL F f.sub\nSERVICE S s.sub\n")
-    run = Run()
-    run.remove(940.0, "ann")
-    run.nodes = {name: NodeRun(name, NodeStatus.SUBMITTED) for name in "AFS"}
-    run.in_queue = {"A": run.nodes["A"], "F": run.nodes["F"]}
-    run.halts = [Halted(NOW - 90)]  # which nobody can end any more
-    (notice,) = said(DagState.RUNNING, run, dag=dag)
-    assert notice.sentence.endswith(
-        ": DAGMan is removing the jobs of its nodes and is ending; still in the queue or at a"
-        " script: node A, FINAL node F, SERVICE node S."
-    )
-    run.in_queue = {}
-    run.nodes["S"].status, run.nodes["F"].status = NodeStatus.ERROR, NodeStatus.PRERUN
-    run.removed, run.cancelled_by = True, ""
-    (notice,) = said(DagState.RUNNING, run, dag=dag)
-    assert notice.sentence == (
-        "DAGMan's job was removed (condor_rm): DAGMan has removed the jobs of other nodes and is"
-        " ending; still in the queue or at a script: FINAL node F."
-    )
-
-
-@pytest.mark.parametrize(
-    ("state", "what"),
-    [
-        (DagState.RUNNING, "of its nodes and is ending, after the FINAL node if there is one."),
-        (DagState.REMOVED, "of its nodes."),
-    ],
-)
-def test_a_dag_that_a_person_has_ended(state: DagState, what: str) -> None:
-    run = Run()
-    run.remove(940.0, "ann")
-    run.remove(950.0)  # the schedd's turn, when DAGMan has done it
-    (notice,) = said(state, run)
-    assert (notice.cause, notice.since) == ("dagman.removed", 940.0)
-    assert notice.sentence == (
-        f"User ann ended the DAG (condor_pydagman steer cancel-all): DAGMan has removed the jobs"
-        f" {what}"
-    )
-    assert notice.evidence[0].text == "ann asks for the DAG: cancel-all"
-    assert [(one.by, one.what) for one in run.interventions.kept] == [("ann", "cancel-all")]

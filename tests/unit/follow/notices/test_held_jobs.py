@@ -9,33 +9,12 @@ from condor_pydagman.follow.notices.held_jobs import (
     hold_code,
 )
 from condor_pydagman.follow.notices.known import HELD, IDLE, QueuedJob
-from condor_pydagman.follow.run_model import DagState
-from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.explain import NOW, attempt, facts_of, hold, known, texts
+from tests.unit.explain import NOW, facts_of, known
 
-HELD_ONE = {"A": (NodeStatus.SUBMITTED, [attempt(held=1, holds=[hold()])])}
 TEXT = "JOB A a.sub\n"
 
 
-def test_as_the_nodes_log_has_it() -> None:
-    (found,) = held_job_notices(known(facts_of(TEXT, HELD_ONE)))
-    assert found.sentence == (
-        "1 job of node A has been held for 30 s: its input files could not be transferred"
-        " (HoldReasonCode 13)."
-    )
-    assert texts(found) == ["t.dag.nodes.log: job 7.0 of A: no such file"]
-    assert found.advice[-1] == "Then release them: condor_release 7.0"
-
-
-def test_released_jobs_and_those_of_a_dag_that_has_ended_are_not_held() -> None:
-    released = hold()._replace(released=NOW)
-    states = {"A": (NodeStatus.SUBMITTED, [attempt(held=0, holds=[released])])}
-    assert not held_job_notices(known(facts_of(TEXT, states)))
-    assert not held_job_notices(known(facts_of(TEXT, HELD_ONE, state=DagState.FAILED)))
-
-
 def test_the_schedd_knows_better() -> None:
-    assert not held_job_notices(known(facts_of(TEXT, HELD_ONE, jobs=())))
     jobs = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW - n, "by hand", 1) for n in range(1, 10)]
     jobs += [QueuedJob("50.0", "X", HELD, NOW, "?", 999), QueuedJob("60.0", "Y", IDLE)]
     one, other = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(jobs))))
@@ -48,18 +27,6 @@ def test_the_schedd_knows_better() -> None:
         "Release them: condor_release -constraint 'DAGManJobId == 3 && HoldReasonCode == 1'",
     )
     assert "see the reason (HoldReasonCode 999)" in other.sentence
-
-
-def test_a_person_who_has_steered() -> None:
-    by = "put on hold (condor_pydagman steer)"
-    job = QueuedJob("5.0", "A", HELD, NOW, by, 1)
-    (one,) = held_job_notices(known(facts_of(TEXT, {}, jobs=(job,))))
-    assert "someone used condor_pydagman steer hold" in one.sentence
-    release = "condor_pydagman steer release t.dag A"
-    assert (one.command, one.advice) == (release, (f"Release them: {release}",))
-    stopped = facts_of(TEXT, {}, jobs=(job,), state=DagState.HELD)
-    (one,) = held_job_notices(known(stopped))
-    assert one.command == "condor_release 5.0"
 
 
 def test_jobs_that_were_held_by_steering_and_others() -> None:
