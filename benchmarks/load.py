@@ -167,7 +167,7 @@ def run(
     program = [sys.executable, "-I", "-S", str(HERE / "spent.py"), str(timeout_s)]
     with (place / "said").open("w+b") as said:
         process = subprocess.Popen(
-            identity("daemon").command([*program, *argv]),
+            identity().command([*program, *argv]),
             cwd=place,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -302,7 +302,7 @@ def main(argv: list[str]) -> int:
     base = Path(chosen.dir).absolute() if chosen.dir else CHECKOUT / "var"
     try:
         stock = find(
-            personal.cache_directory(os.environ, identity("daemon").way == "account"), say
+            personal.cache_directory(os.environ, identity().way == "account"), say
         ).bin
     except PoolError as error:
         say(f"can't measure: {error}")

@@ -145,7 +145,7 @@ class Recovery:
         with (self._place / "said").open("wb") as said:
             begin = time.perf_counter()
             process = subprocess.Popen(
-                identity("daemon").command(argv),
+                identity().command(argv),
                 cwd=self._place,
                 env={**self._environment(), **(knobs or {})},
                 stdin=subprocess.DEVNULL,
@@ -279,7 +279,7 @@ def main(argv: list[str]) -> int:
     base = Path(chosen.dir).absolute() if chosen.dir else CHECKOUT / "var"
     try:
         stock = find(
-            personal.cache_directory(os.environ, identity("daemon").way == "account"), say
+            personal.cache_directory(os.environ, identity().way == "account"), say
         ).bin
     except PoolError as error:
         say(f"can't measure: {error}")

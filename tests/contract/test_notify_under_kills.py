@@ -62,8 +62,8 @@ class Dag:
         self.expected += [("job.submit", f"N{number}"), ("job.terminate", f"N{number}")]
 
     def events(self) -> list[tuple[str, str]]:
-        lines = self.told.read_text().splitlines() if self.told.exists() else []
-        events = map(json.loads, lines)
+        lines = self.told.read_text().splitlines(keepends=True) if self.told.exists() else []
+        events = (json.loads(line) for line in lines if line.endswith("\n"))  # the last may grow
         return [(event["event"], event.get("node", "")) for event in events]
 
 

@@ -86,7 +86,7 @@ def _daemons() -> str:
     Raises:
         PoolError: there is none.
     """
-    shared = privileges.identity("daemon").way == "account"
+    shared = privileges.identity().way == "account"
     release = choice.find(personal.cache_directory(os.environ, shared), personal.silent)
     return ".".join(map(str, release_tree.ask_version(release) or ()))
 

@@ -161,7 +161,10 @@ CHANGES: dict[str, list[Change]] = {
             "fed",
         ),
     ],
-    "865ecb87": [],
+    "865ecb87": [
+        # Lost jobs are looked for early only where a job had ended when the look was planned.
+        Change("0ee35c99", r'\["QueryQueue", \{\}\], (?=\["RunFeeder")', "", "removed_with_more"),
+    ],
 }
 
 

@@ -257,7 +257,7 @@ def _aborted(known: Known) -> Notice:
         sentence += f" DAGMan ended with exit code {code}, and the schedd starts it again."
         advice = (
             f"The schedd does so after each exit code above {MAX_FINAL_EXIT_CODE}: condor_rm"
-            f" {known.cluster}, and use RETURN {MAX_FINAL_EXIT_CODE - 1} for a failure.",
+            f" {known.cluster or 'its job'}, and use RETURN {MAX_FINAL_EXIT_CODE - 1} on failure.",
         )
     evidence = (
         Evidence(known.out, said, known.run.ended),

@@ -269,10 +269,16 @@ def test_nothing_is_submitted_behind_the_end(bench: Bench) -> None:
     assert bench.asked() == ["own_ad"]
 
 
-def test_nobody_is_answered_behind_the_end(bench: Bench) -> None:
+def test_nobody_is_answered_behind_the_end(bench: Bench, tmp_path: Path) -> None:
     """Whoever is answered may ask again."""
-    bench.adapter.history = lambda: ENDED[:1]
     answered: list[str] = []
+    seen = tmp_path / "seen"  # the search, which ends then
+
+    def history() -> list[EndedJob]:
+        until(seen.exists, "that the search is seen")
+        return ENDED[:1]
+
+    bench.adapter.history = history
 
     def end(_: Any) -> None:
         answered.append("first")
@@ -286,6 +292,7 @@ def test_nobody_is_answered_behind_the_end(bench: Bench) -> None:
         return bool(bench.schedd._search._waiting)
 
     until(searching, "a search of the history")
+    seen.touch()
     bench.schedd.ask(ReadLimits(), end)
     for watched in (bench.schedd._search._child, bench.schedd._child):
         readable(watched, "an answer")
