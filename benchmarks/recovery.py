@@ -278,9 +278,7 @@ def main(argv: list[str]) -> int:
     chosen = arguments(argv)
     base = Path(chosen.dir).absolute() if chosen.dir else CHECKOUT / "var"
     try:
-        stock = find(
-            personal.cache_directory(os.environ, identity().way == "account"), say
-        ).bin
+        stock = find(personal.cache_directory(os.environ, identity().way == "account"), say).bin
     except PoolError as error:
         say(f"can't measure: {error}")
         return 2
