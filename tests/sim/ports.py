@@ -215,7 +215,7 @@ class FakeLock:
 
     def remove(self) -> None:
         self._world.boundary()
-        self._world.locked = False
+        self._world.locked = self._world.unlocked = False
         if self._world.schedd.own_ad.ended():
             self._world.boundary()  # else nobody would know that there is nothing left to do
 
