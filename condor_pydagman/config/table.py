@@ -260,7 +260,7 @@ class Config:
         "Time between two looks at the schedd's queue for lost jobs, at most; 0 or less is never.",
         unit="seconds",
         stock=28800,
-        why="a lost job is found within half an hour, mostly within minutes, not after 8 hours",
+        why="a lost job is found within half an hour, not after 8 hours",
     )
     print_job_table_interval: int = integer(
         "DAGMAN_PRINT_JOB_TABLE_INTERVAL",
