@@ -47,6 +47,14 @@ def test_jobs_that_dagman_itself_removes_do_not_count() -> None:
     assert not known.due
 
 
+def test_a_noop_node_in_the_queue_is_not_put_on_hold() -> None:
+    harness = make.EngineHarness("A\nJOB N n.sub NOOP\nBRAKE b 0 HOLD", QUIET).begin()
+    harness.take("A", 1)
+    harness.tell(make.noop("N", 1)[0])
+    harness.tell(make.record("BRAKED", "A", value=0)._replace(text="0 HOLD b: why"))
+    assert list(harness.engine.run.features["brake"].to_hold) == [(1, 0)]
+
+
 # What a brake counts, compared with a plain recount of all that has happened.
 
 
