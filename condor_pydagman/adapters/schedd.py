@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import classad2
 import htcondor2
 
 from condor_pydagman.adapters import descriptions, job_history
@@ -26,7 +25,7 @@ from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, USER_NOTES, 
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
 from condor_pydagman.adapters.ownership import Ownership, first_proc
-from condor_pydagman.adapters.schedd_requests import LostReply, QueueFull
+from condor_pydagman.adapters.schedd_requests import Listing, LostReply, QueueFull
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.own_ad import (
@@ -317,8 +316,9 @@ class ScheddAdapter:
             which += " && DAGLifetimeJob =!= True"
         return f"{which} && {self._ownership.owners(schedd).clause}"
 
-    def jobs(self) -> list[QueuedJob]:
-        """Every proc of this DAG in the queue, and clusters that still materialize procs (proc -1).
+    def listing(self) -> Listing:
+        """Every proc of this DAG in the queue, and clusters that still materialize procs (proc -1);
+        and the limits in DAGMan's own ad, by the same query, as each goes through the whole queue.
 
         Jobs of an earlier DAGMan job that are leaving the queue were removed together with it: they
         are returned without a node's name, so that only the log can assign them to a node.
@@ -330,9 +330,14 @@ class ScheddAdapter:
             owners = self._ownership.owners(schedd)
             clusters_too = htcondor2.QueryOpts.IncludeClusterAd
             which = f"{self._own_jobs} && {owners.clause}"
-            ads = schedd.query(constraint=which, projection=_QUEUED, opts=clusters_too)
-        ours = (ad for ad in ads if owners.has(ad))
-        return [self._queued(ad) for ad in ours if "ProcId" in ad or FACTORY_ATTRIBUTE in ad]
+            if self.cluster:
+                which = f"ClusterId =?= {self.cluster} || {which}"
+            wanted = [*_QUEUED, *LIMITS]
+            ads = schedd.query(constraint=which, projection=wanted, opts=clusters_too)
+        procs = [ad for ad in ads if "ProcId" in ad or FACTORY_ATTRIBUTE in ad]
+        own = next((ad for ad in procs if ad["ClusterId"] == self.cluster), None)
+        jobs = [self._queued(ad) for ad in procs if ad is not own and owners.has(ad)]
+        return Listing(jobs, limits={} if own is None else _literals(own, LIMITS))
 
     def _queued(self, ad: Any) -> QueuedJob:
         job = _queued_job(ad)
@@ -362,7 +367,7 @@ class ScheddAdapter:
             PoolError: the schedd did not answer.
         """
         ad = self._ad(self.cluster, _OWN_ATTRIBUTES)
-        return {} if ad is None else {name: _literal(ad.get(name)) for name in _OWN_ATTRIBUTES}
+        return {} if ad is None else _literals(ad, _OWN_ATTRIBUTES)
 
     def own_expressions(self, names: Iterable[str]) -> dict[str, str]:
         """Attributes of DAGMan's own ad as texts of expressions; those that it lacks are left out.
@@ -373,16 +378,6 @@ class ScheddAdapter:
         wanted = list(names)
         ad = self._ad(self.cluster, wanted) if wanted else None
         return {} if ad is None else {name: str(ad.lookup(name)) for name in wanted if name in ad}
-
-    def current_limits(self) -> dict[str, int]:
-        """The DAGMan_Max* that DAGMan's own ad has now: a user may edit them while the DAG runs.
-
-        Raises:
-            PoolError: the schedd did not answer.
-        """
-        ad = self._ad(self.cluster, list(LIMITS))
-        found = {name: _literal(ad.get(name)) for name in LIMITS} if ad is not None else {}
-        return {name: value for name, value in found.items() if _is_limit(value)}
 
     def attribute(self, cluster: int, name: str) -> Any:
         """One attribute of the first proc of a cluster of this DAG: a number, truth value or text.
@@ -466,10 +461,6 @@ def _exclude(jobs: Iterable[tuple[int, int]]) -> str:
     return f" && ({which}) =!= True" if which else ""  # undefined for the ad of a cluster
 
 
-def _is_limit(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _issue_credentials(description: Any) -> None:
     """Give the credd the credentials that the description asks for; usually none."""
     try:
@@ -535,6 +526,8 @@ def _secret_hidden() -> Iterator[None]:
         os.environ.update(hidden)
 
 
-def _literal(value: Any) -> Any:
-    """None for expressions, undefined and errors (the bindings have the latter as numbers)."""
-    return None if isinstance(value, (classad2.ExprTree, classad2.Value)) else value
+def _literals(ad: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Values of attributes; None for expressions, lists, undefined and errors (the bindings have
+    the latter as numbers)."""
+    values = {name: ad.get(name) for name in names}
+    return {name: value if type(value) in _JSON_TYPES else None for name, value in values.items()}

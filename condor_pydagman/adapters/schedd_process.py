@@ -36,7 +36,6 @@ from condor_pydagman.adapters.schedd_requests import (
     ListQueue,
     ListRemovable,
     LostReply,
-    ReadLimits,
     Remove,
     Request,
     Submit,
@@ -194,7 +193,7 @@ class ScheddProcess:
     def _idle_s(self, request: Request) -> float:
         """Seconds that the child is to wait for another request after this one."""
         now = self._clock()
-        if not isinstance(request, ReadLimits):
+        if not isinstance(request, ListQueue):
             self._leaves_at = now + CHILD_IDLE_S
         return max(LOOK_IDLE_S, self._leaves_at - now)
 
@@ -399,9 +398,8 @@ _HANDLERS: dict[type, Callable[[ScheddAdapter, Any], Any]] = {
         wanted.cluster, wanted.proc, wanted.reason, release=wanted.release
     ),
     SetJobPriorities: lambda adapter, wanted: adapter.prioritize(wanted.priority, wanted.jobs),
-    ask.ListQueue: lambda adapter, _: ask.Listing(adapter.jobs()),
+    ask.ListQueue: lambda adapter, _: adapter.listing(),
     ask.ReadAttribute: lambda adapter, wanted: adapter.attribute(wanted.cluster, wanted.name),
-    ask.ReadLimits: lambda adapter, _: adapter.current_limits(),
     ask.ReadOwnAd: lambda adapter, _: adapter.own_ad(),
     ask.EditOwnAd: lambda adapter, wanted: adapter.publish(
         wanted.attributes, durable=wanted.durable

@@ -123,10 +123,12 @@ class ListQueue(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Result of ListQueue, as in the engine's QueueListed."""
+    """Result of ListQueue: as in the engine's QueueListed, and the DAGMan_Max... attributes of
+    DAGMan's own job ad."""
 
     jobs: Sequence[QueuedJob]
     ended: Sequence[EndedJob] = ()
+    limits: Mapping[str, object] = MappingProxyType({})
 
 
 class ReadAttribute(NamedTuple):
@@ -135,10 +137,6 @@ class ReadAttribute(NamedTuple):
 
     cluster: int
     name: str
-
-
-class ReadLimits(NamedTuple):
-    """Read the DAGMan_Max... attributes of DAGMan's own job ad.  Result: a dict of those it has."""
 
 
 class ReadOwnAd(NamedTuple):
@@ -164,7 +162,6 @@ Request = Union[
     SetJobPriorities,
     ListQueue,
     ReadAttribute,
-    ReadLimits,
     ReadOwnAd,
     EditOwnAd,
 ]
@@ -238,8 +235,8 @@ _ERRORS: dict[str, Callable[[str], PoolError]] = {
 
 
 def _listing(value: Any) -> Listing:
-    jobs, ended = value
-    return Listing([QueuedJob(*job) for job in jobs], [EndedJob(*job) for job in ended])
+    jobs, ended, limits = value
+    return Listing([QueuedJob(*job) for job in jobs], [EndedJob(*job) for job in ended], limits)
 
 
 _VALUE_READERS: dict[type, Callable[[Any], Any]] = {

@@ -247,17 +247,10 @@ class Config:
         "Time without events before a report of what is awaited.",
         unit="seconds",
     )
-    ad_check_interval: int = integer(
-        "PYDAGMAN_AD_CHECK_INTERVAL",
-        1800,
-        "Time between two looks at the job ad for throttles that condor_qedit has changed.",
-        1,
-        unit="seconds",
-    )
     check_queue_interval: int = integer(
         "DAGMAN_CHECK_QUEUE_INTERVAL",
         1800,
-        "Time between two looks at the schedd's queue for lost jobs, at most; 0 or less is never.",
+        "Longest time between two looks for lost jobs and edited limits; 0 or less is never.",
         unit="seconds",
         stock=28800,
         why="a lost job is found within half an hour, not after 8 hours",

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters.schedd_requests import ReadLimits
+from condor_pydagman.adapters.schedd_requests import ReadOwnAd
 from condor_pydagman.daemon.end_notice import Leaving
 from condor_pydagman.daemon.nodes_log import LogReader
 from condor_pydagman.daemon.perform import Performer
@@ -24,7 +24,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
 from condor_pydagman.feature_table import ABSENT, NAMES, NOTIFIES, part
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records import own_ad, run_statistics
+from condor_pydagman.records import run_statistics
 from condor_pydagman.records.own_events import unknown_record
 from condor_pydagman.timers import (
     PARENT_CHECK_S,
@@ -83,9 +83,6 @@ class Loop:
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
         self._epoch = clock.time() - now
         self._next_parent_check_at = now + PARENT_CHECK_S
-        self._ad_check_s = run.config.ad_check_interval if run.job.cluster else float("inf")
-        self._limits_asked = False
-        self._next_ad_check_at = now + self._ad_check_s
 
     @property
     def exit(self) -> do.Exit | None:
@@ -112,7 +109,7 @@ class Loop:
         self._check_halt_file()
         until = self._clock.monotonic() + START_TIMEOUT_S
         if self.run.job.cluster:  # throttles may have been edited while the DAG was being read
-            self._check_ad(self._clock.monotonic())
+            self._schedd.ask(ReadOwnAd(), self._limits_found)
             self._wait_for_schedd(until)
         while self._inputs:
             self._feed(self._inputs.popleft())
@@ -262,7 +259,7 @@ class Loop:
         if self.run.log.more or self._schedd.ready:
             return 0.0
         now = self._clock.monotonic()
-        until = min(self._log.next_check_at, self._next_parent_check_at, self._next_ad_check_at)
+        until = min(self._log.next_check_at, self._next_parent_check_at)
         for due in (
             self._publisher.next_deadline(),
             self._control.next_deadline(),
@@ -301,8 +298,6 @@ class Loop:
             self._inputs.extend(self._control.read_requests())
         if now >= self._next_parent_check_at:
             self._check_parent(now)
-        if now >= self._next_ad_check_at:
-            self._check_ad(now)
 
     def _handle_replies(self, ready: Collection[int], now: float) -> None:
         """Deliver replies of the schedd, and do what is due."""
@@ -354,21 +349,8 @@ class Loop:
         if self.run.is_orphaned():
             self._inputs.append(inputs.Shutdown("The schedd that started this DAGMan is gone."))
 
-    def _check_ad(self, now: float) -> None:
-        """Check for edited throttles (condor_qedit of DAGMan_Max...)."""
-        self._next_ad_check_at = now + self._ad_check_s
-        if not self._publisher.limits_are_published():  # the ad has old values, not an edit
-            self._publisher.publish_limits()
-        elif not self._limits_asked:
-            self._limits_asked = True
-            edits = self._publisher.limits_edits
-            self._schedd.ask(ReadLimits(), lambda found: self._limits_found(found, edits))
-
-    def _limits_found(self, found: dict[str, int] | PoolError, edits: int) -> None:
-        self._limits_asked = False
-        if isinstance(found, PoolError) or edits != self._publisher.limits_edits:
-            return  # the next check will find them
-        wanted = own_ad.wanted_limits(found, self.run.engine.report().limits)
-        if wanted is not None:
-            self._publisher.limits_found(found)
-            self._inputs.append(wanted)
+    def _limits_found(self, found: dict[str, object] | PoolError) -> None:
+        if not isinstance(found, PoolError):
+            wanted = self._publisher.edited_limits(found, 0)
+            if wanted is not None:
+                self._inputs.append(wanted)

@@ -255,12 +255,16 @@ class Performer:
 
     def _query(self, action: do.QueryQueue) -> None:
         """Ask the schedd, then read the log to its end: only then is a proc without events lost."""
-        self.run.schedd.ask(ListQueue(action.history), self._listed)
+        edits = self.publisher.limits_edits
+        self.run.schedd.ask(ListQueue(action.history), lambda found: self._listed(found, edits))
 
-    def _listed(self, result: Listing | PoolError) -> None:
+    def _listed(self, result: Listing | PoolError, edits: int) -> None:
         if isinstance(result, PoolError):
             self._answers.append(inputs.QueueUnknown(result.reason))
         else:
+            wanted = self.publisher.edited_limits(result.limits, edits)
+            if wanted is not None:
+                self._answers.append(wanted)
             answer = inputs.QueueListed(result.jobs, result.ended)
             self._at_end_of_log(lambda: self._answers.append(answer))
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from condor_pydagman.daemon.run import DagRun
+from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records import banner, own_ad, status_table
 from condor_pydagman.records.run_statistics import Statistics
@@ -98,6 +99,7 @@ class Publisher:
         self._do: dict[str, Callable[[], None]] = {
             "ad": self._write_ad,
             "priority": self._write_priority,
+            "limits": self.publish_limits,
             "table": self.say_status,
         }
         if self._files is not None:
@@ -147,17 +149,29 @@ class Publisher:
         self._published.update(limits.items() & there.items())
         changes = {name: limits[name] for name in limits if there.get(name) != limits[name]}
         if changes:
-            self._edit(changes)
+            self._edit(changes, self._remind_of_limits)
 
-    def limits_found(self, found: Mapping[str, int]) -> None:
-        """What somebody has edited in the job ad, which is now being obeyed: it need not be written
-        again.  That would overwrite the next edit, by somebody who has seen what this one did."""
-        self._limits_there = {name: str(value) for name, value in found.items()}
+    def _remind_of_limits(self) -> None:
+        self._timetable.remind("limits", self._clock.monotonic(), AD_RETRY_S)
 
-    def limits_are_published(self) -> bool:
-        """Whether the job ad has been told of the last change (the schedd may be away)."""
-        limits = own_ad.throttles(self.run.engine.report().limits)
-        return all(self._published.get(name, value) == value for name, value in limits.items())
+    def edited_limits(self, found: Mapping[str, object], edits: int) -> LimitsWanted | None:
+        """What somebody has edited in the job ad, in which `found` was read after so many edits of
+        ours; None if nothing, or if the ad was read before it had ours.
+
+        Args:
+            found: the ad, or its DAGMan_Max*.
+            edits: `limits_edits` when the ad was asked for.
+        """
+        limits = self.run.engine.report().limits
+        ours, published = own_ad.throttles(limits), self._published
+        if edits != self.limits_edits or any(published.get(n, v) != v for n, v in ours.items()):
+            return None
+        wanted = own_ad.wanted_limits(found, limits)
+        if wanted is not None:
+            # It need not be written again.  That would overwrite the next edit, by somebody who has
+            # seen what this one did.
+            self._limits_there = {name: str(found.get(name)) for name in ours}
+        return wanted
 
     def note_change(self) -> None:
         """Something changed."""

@@ -169,13 +169,13 @@ def began_at(own_ad: Mapping[str, object]) -> int:
     return begun if isinstance(begun, int) else 0
 
 
-def wanted_limits(found: Mapping[str, int], limits: Throttles) -> LimitsWanted | None:
+def wanted_limits(found: Mapping[str, object], limits: Throttles) -> LimitsWanted | None:
     """What was edited in DAGMan's job ad, by its attributes as they are; None if nothing."""
-    edited = {
-        field: found[name]
-        for name, field in LIMITS.items()
-        if name in found and found[name] != getattr(limits, field)
-    }
+    edited = {}
+    for name, field in LIMITS.items():
+        value = found.get(name)
+        if type(value) is int and value >= 0 and value != getattr(limits, field):
+            edited[field] = value
     return LimitsWanted(**edited) if edited else None
 
 

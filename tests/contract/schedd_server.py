@@ -1,7 +1,7 @@
 """Uses the real schedd adapter for a test that may not: as root, the test can't submit jobs.
 
 Reads requests from standard input, one a line, in JSON: `["submit", TEXT, DIRECTORY]`,
-`["remove", CLUSTER, ENDED_PROC, FORCE]`, `["hold", CLUSTER, RELEASE]`, `["jobs"]`,
+`["remove", CLUSTER, ENDED_PROC, FORCE]`, `["hold", CLUSTER, RELEASE]`, `["jobs"]`, `["limits"]`,
 `["remove but services"]`, or the name and arguments of another method of the adapter; answers each
 with a line.
 Arguments: DAGMan's cluster, and `adapter`, or `process` to have them done by the process that asks
@@ -53,9 +53,6 @@ class ByProcess:
     def hold(self, cluster: int, proc: int, reason: str, *, release: bool) -> None:
         self._result(HoldJobs(cluster, proc, reason, release))
 
-    def jobs(self) -> list[QueuedJob]:
-        return list(self._result(ask.ListQueue()).jobs)
-
     def ended_jobs(self) -> list[EndedJob]:
         return list(self._result(ask.ListQueue(history=True)).ended)
 
@@ -65,8 +62,9 @@ class ByProcess:
     def publish(self, attributes: dict[str, str]) -> None:
         self._result(ask.EditOwnAd(attributes))
 
-    def current_limits(self) -> Any:
-        return self._result(ask.ReadLimits())
+    def listing(self) -> ask.Listing:
+        found: ask.Listing = self._result(ask.ListQueue())
+        return found
 
     def own_ad(self) -> Any:
         return self._result(ask.ReadOwnAd())
@@ -94,8 +92,12 @@ def answer(adapter: Any, request: list[Any]) -> Any:
         return adapter.hold(cluster, ALL_PROCS, "the test says so", release=release)
     if what == "remove but services":
         return adapter.remove("the test says so", spare_services=True)
-    if what in ("jobs", "ended_jobs"):
-        return [list(job) for job in getattr(adapter, what)()]
+    if what == "jobs":
+        return [list(job) for job in adapter.listing().jobs]
+    if what == "limits":
+        return dict(adapter.listing().limits)
+    if what == "ended_jobs":
+        return [list(job) for job in adapter.ended_jobs()]
     return getattr(adapter, what)(*words)
 
 

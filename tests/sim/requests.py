@@ -47,7 +47,6 @@ class FakeRequests:
             do.HoldJobs: lambda wanted: world.schedd.hold(wanted),
             do.SetJobPriorities: lambda _: world.schedd.prioritize(),
             ask.ReadAttribute: lambda wanted: world.schedd.provisioner_state(wanted.cluster),
-            ask.ReadLimits: lambda _: world.schedd.own_ad.limits(),
             ask.ReadOwnAd: lambda _: world.schedd.own_ad.values(),
             ask.EditOwnAd: self._edit,
         }
@@ -179,7 +178,8 @@ class FakeRequests:
 
     def _list_queue(self, request: ask.ListQueue) -> ask.Listing:
         schedd, era = self._world.schedd, self._world.era
-        return ask.Listing(schedd.listed(era), schedd.ended(era) if request.history else ())
+        ended = schedd.ended(era) if request.history else ()
+        return ask.Listing(schedd.listed(era), ended, schedd.own_ad.limits())
 
     def _edit(self, request: ask.EditOwnAd) -> PoolError | None:
         if self._world.hit("no_edit"):

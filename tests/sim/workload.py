@@ -153,7 +153,6 @@ def _config(rng: Random) -> Config:
         reset_retries_upon_rescue=coin(),
         max_submit_attempts=rng.choice((1, 3, 6)),
         check_queue_interval=rng.choice((60, 300)),
-        ad_check_interval=300,
         max_job_holds=rng.choice((0, 1, 2, 100, 100)),
         put_failed_jobs_on_hold=rng.random() < 0.15,
         restart_pre_rate=rng.choice((0, 0, 1, 5)),

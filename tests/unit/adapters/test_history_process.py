@@ -22,7 +22,7 @@ __all__ = ["bench"]
 def test_a_listing_with_the_history(bench: Bench) -> None:
     bench.adapter.history = lambda: ENDED
     listing = bench.result(ListQueue(history=True))
-    assert listing == Listing([QueuedJob(41, 0, "A", 1)], ENDED)
+    assert listing == Listing([QueuedJob(41, 0, "A", 1)], ENDED, {"DAGMan_MaxJobs": 3})
 
 
 def test_a_history_that_hangs_holds_up_nothing_else(bench: Bench) -> None:

@@ -95,10 +95,10 @@ def adapter(schedd: Schedd, cluster: int = 7) -> ScheddAdapter:
 
 def test_another_user_s_job_is_not_ours_even_if_the_constraint_lies(schedd_answers: World) -> None:
     side = Schedd([classad2.ClassAd(ANN._asdict())], [*FORGED, OURS])
-    assert adapter(side).jobs() == [QueuedJob(8, 0, "A", 0)]
+    assert adapter(side).listing().jobs == [QueuedJob(8, 0, "A", 0)]
     by_hand = adapter(side, 0)
     by_hand.select_by_log("/dags/t.dag.nodes.log")
-    assert by_hand.jobs() == [QueuedJob(8, 0, "A", 0)]
+    assert by_hand.listing().jobs == [QueuedJob(8, 0, "A", 0)]
 
 
 def test_nor_is_one_in_the_history(schedd_answers: World) -> None:
@@ -111,7 +111,7 @@ def test_nor_is_one_in_the_history(schedd_answers: World) -> None:
 def test_every_question_and_every_removal_names_the_owner(schedd_answers: World) -> None:
     side = Schedd([classad2.ClassAd({**ANN._asdict(), "QDate": 100_000})], [])
     asking = adapter(side)
-    asking.jobs()
+    asking.listing()
     asking.removable()
     asking.remove("why")
     asking.removable(8)
@@ -120,7 +120,7 @@ def test_every_question_and_every_removal_names_the_owner(schedd_answers: World)
     asking.remove("why", spare_services=True)
     asking.attribute(8, "ProvisionerState")
     asking.select_by_log("/dags/t.dag.nodes.log")
-    asking.jobs()
+    asking.listing()
     asking.removable()
     asking.remove("why")
     question = job_history.history_query(7, {"QDate": 100_000}, Owners([ANN]))
@@ -138,8 +138,8 @@ def test_every_question_and_every_removal_names_the_owner(schedd_answers: World)
 
 def test_who_we_are_is_asked_once(schedd_answers: World) -> None:
     asking = adapter(Schedd([classad2.ClassAd(ANN._asdict())], []))
-    asking.jobs()
-    asking.jobs()
+    asking.listing()
+    asking.listing()
     assert schedd_answers.pings == 1
 
 
@@ -165,12 +165,12 @@ def test_while_nobody_knows_nothing_is_ours(schedd_answers: World, own: list[Any
     schedd_answers.answer = dict
     asking = adapter(Schedd(own, [*FORGED, OURS]))
     with pytest.raises(PoolError, match="whose jobs are this DAGMan's") as caught:
-        asking.jobs()
+        asking.listing()
     assert caught.value.transient
     with pytest.raises(PoolError):
         asking.remove("why")
     schedd_answers.answer = lambda: {"MyRemoteUserName": "ann@here"}
-    assert asking.jobs() == [QueuedJob(8, 0, "A", 0)]
+    assert asking.listing().jobs == [QueuedJob(8, 0, "A", 0)]
 
 
 def test_a_schedd_that_cannot_say_now_is_asked_again_some_times(schedd_answers: World) -> None:

@@ -219,12 +219,7 @@ def test_late_materialization_is_seen_in_the_description(line: str, late: bool) 
 def test_a_dagman_without_a_job_has_nothing_to_inherit() -> None:
     adapter = ScheddAdapter(0)
     assert adapter.own_expressions(["Foo"]) == {}
-    assert adapter.current_limits() == {}
-
-
-def test_what_counts_as_a_limit() -> None:
-    values = (5, 0, -1, None, "5", True, 2.5)
-    assert [schedd._is_limit(value) for value in values] == [True, True] + [False] * 5
+    assert adapter.own_ad() == {}
 
 
 def test_the_secret_is_not_in_the_environment_that_a_job_may_copy(

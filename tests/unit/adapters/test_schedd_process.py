@@ -28,7 +28,6 @@ from condor_pydagman.adapters.schedd_requests import (
     ListRemovable,
     LostReply,
     ReadAttribute,
-    ReadLimits,
     ReadOwnAd,
     Remove,
     Request,
@@ -88,10 +87,10 @@ class Adapter(ScheddAdapter):
     def remove(self, reason: str, cluster: int = 0, **how: Any) -> None:
         self._do(f"remove {reason} {cluster} {how['ended']} {how['spare_services']}")
 
-    def jobs(self) -> list[QueuedJob]:
+    def listing(self) -> Listing:
         self._do("jobs")
         self._ownership._known = Owners([Identity("ann", "ann@here")])
-        return [QueuedJob(41, 0, "A", 1)]
+        return Listing([QueuedJob(41, 0, "A", 1)], limits={"DAGMan_MaxJobs": 3})
 
     def ended_jobs(self) -> list[EndedJob]:
         return self.history()
@@ -99,10 +98,6 @@ class Adapter(ScheddAdapter):
     def attribute(self, cluster: int, name: str) -> Any:
         self._do(f"attribute {cluster} {name}")
         return os.getpid()
-
-    def current_limits(self) -> dict[str, int]:
-        self._do("limits")
-        return {"DAGMan_MaxJobs": 3}
 
     def own_ad(self) -> dict[str, Any]:
         self._do("own_ad")
@@ -180,8 +175,9 @@ def test_every_request_is_done_by_one_other_process(bench: Bench) -> None:
         QueuedJob(41, 1, "A", 0, leaving=True)
     ]
     assert bench.result(Remove("why", 41, ended=[(41, 1)])) is None
-    assert bench.result(ListQueue()) == Listing([QueuedJob(41, 0, "A", 1)], [])
-    assert bench.result(ReadLimits()) == {"DAGMan_MaxJobs": 3}
+    assert bench.result(ListQueue()) == Listing(
+        [QueuedJob(41, 0, "A", 1)], [], {"DAGMan_MaxJobs": 3}
+    )
     assert bench.result(ReadOwnAd())["Owner"] == "caf\u00e9 \udce9"
     assert bench.result(EditOwnAd({"a": "1"}, durable=True)) is None
     assert bench.result(ReadAttribute(41, "ProvisionerState")) == pid
@@ -191,7 +187,6 @@ def test_every_request_is_done_by_one_other_process(bench: Bench) -> None:
         "removable 0 True",
         "remove why 41 [[41, 1]] False",
         "jobs",
-        "limits",
         "own_ad",
         "publish [('a', '1')] True",
         "attribute 41 ProvisionerState",
@@ -293,7 +288,7 @@ def test_nobody_is_answered_behind_the_end(bench: Bench, tmp_path: Path) -> None
 
     until(searching, "a search of the history")
     seen.touch()
-    bench.schedd.ask(ReadLimits(), end)
+    bench.schedd.ask(ReadOwnAd(), end)
     for watched in (bench.schedd._search._child, bench.schedd._child):
         readable(watched, "an answer")
     bench.schedd.deliver()
@@ -302,12 +297,12 @@ def test_nobody_is_answered_behind_the_end(bench: Bench, tmp_path: Path) -> None
 
 def test_a_submit_during_which_the_process_dies_is_lost_and_others_fail(bench: Bench) -> None:
     bench.trouble("submit", DIES)
-    submit, later = bench.ask(SUBMIT), bench.ask(ReadLimits())
+    submit, later = bench.ask(SUBMIT), bench.ask(ReadOwnAd())
     bench.wait(submit, later)
     assert isinstance(submit[0].outcome, LostReply)
-    assert later == [{"DAGMan_MaxJobs": 3}]  # by another process
-    bench.trouble("limits", DIES)
-    error = bench.result(ReadLimits())
+    assert "Owner" in later[0]  # by another process
+    bench.trouble("own_ad", DIES)
+    error = bench.result(ReadOwnAd())
     assert isinstance(error, PoolError)
     assert error.transient
     assert not isinstance(error, LostReply)
@@ -395,7 +390,7 @@ def test_looks_do_not_keep_a_process(bench: Bench, monkeypatch: pytest.MonkeyPat
         send(child, request, idle_s)
 
     monkeypatch.setattr(schedd_process.Child, "send", noted)
-    for request in (ReadLimits(), ReadLimits(), ReadOwnAd(), ReadLimits(), ReadLimits()):
+    for request in (ListQueue(), ListQueue(), ReadOwnAd(), ListQueue(), ListQueue()):
         bench.result(request)
         bench.now += 15
     brief, usual = schedd_process.LOOK_IDLE_S, schedd_process.CHILD_IDLE_S
@@ -429,7 +424,7 @@ def test_what_a_process_has_found_out_is_known_to_the_next(bench: Bench) -> None
     bench.result(ListQueue())
     assert bench.adapter._ownership._known == Owners([Identity("ann", "ann@here")])
     os.kill(bench.child(), signal.SIGKILL)
-    bench.result(ReadLimits())
+    bench.result(ReadOwnAd())
     assert bench.result(ListQueue()).jobs
 
 
@@ -455,7 +450,7 @@ def test_what_hangs_does_not_keep_back_the_removal_of_all_jobs(bench: Bench, wha
 def test_what_does_not_hang_is_not_given_up(bench: Bench) -> None:
     """Each request has its own time, however long those before it took."""
     bench.trouble("publish", HANGS)
-    first, hanging = bench.ask(ReadLimits()), bench.ask(EditOwnAd({"a": "1"}))
+    first, hanging = bench.ask(ReadOwnAd()), bench.ask(EditOwnAd({"a": "1"}))
     removal = bench.ask(Remove("end"))
     readable(bench.schedd, "the first answer")
     bench.now += schedd_process.GIVE_UP_S

@@ -140,7 +140,6 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
         (
             "PYDAGMAN_*",
             [
-                "PYDAGMAN_AD_CHECK_INTERVAL",
                 "PYDAGMAN_PRE_SCRIPTS_PER_SECOND",
                 "PYDAGMAN_ASK_HISTORY",
                 "PYDAGMAN_MAX_NODES_IN_CLUSTER",

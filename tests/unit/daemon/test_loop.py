@@ -143,7 +143,7 @@ def test_throttles_edited_before_the_start_are_known_when_the_dag_begins() -> No
 
 
 def test_throttles_edited_later_are_found() -> None:
-    every = Config().ad_check_interval
+    every = Config().check_queue_interval
     daemon = SimulatedDaemon("A")
     lasting(daemon)
     daemon.at(100.0, lambda: daemon.world.schedd.own_ad.edit({"DAGMan_MaxIdle": "5"}))
@@ -487,7 +487,7 @@ def test_nothing_starts_before_the_job_ad_has_the_throttles() -> None:
 
 def test_an_edit_that_is_obeyed_is_not_written_back() -> None:
     """It would overwrite the next edit, which may follow as soon as the first one has an effect."""
-    daemon = SimulatedDaemon("A B C D", config=Config(ad_check_interval=30))
+    daemon = SimulatedDaemon("A B C D", config=Config(check_queue_interval=30))
     lasting(daemon)
     daemon.at(100.0, lambda: daemon.world.schedd.own_ad.edit({"DAGMan_MaxJobs": "3"}))
     daemon.input_at(300.0, Shutdown("enough"))

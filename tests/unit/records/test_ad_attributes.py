@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.report import Deferrals, Report, Shown
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.feeder.report import FeederReport, feeder_text
@@ -16,6 +17,7 @@ from condor_pydagman.records.own_ad import (
     ended_with,
     quoted,
     throttles,
+    wanted_limits,
 )
 from condor_pydagman.vocabulary import DagStatus
 
@@ -89,6 +91,13 @@ def test_statistics_go_along_with_other_changes() -> None:
         ("DAG_Stats", "[ A = 2 ]"),
         ("DAG_AdUpdateTime", "9"),
     ]
+
+
+@pytest.mark.parametrize("value", [-1, None, "5", True, 2.5])
+def test_what_is_no_limit(value: object) -> None:
+    assert wanted_limits({"DAGMan_MaxJobs": value}, Throttles()) is None
+    edited = {"DAGMan_MaxJobs": value, "DAGMan_MaxIdle": 0}
+    assert wanted_limits(edited, Throttles(idle=7)) == LimitsWanted(idle=0)
 
 
 def test_throttles() -> None:
