@@ -175,35 +175,6 @@ def an_exit_code_that_ends_the_dag(s: Scene) -> list[Any]:
     return causes(said)
 
 
-@STAGE.scene
-def what_keeps_a_dag_from_going_on(s: Scene) -> None:
-    s.submit("JOB A told.sub\nJOB B told.sub\nJOB C job.sub\nPARENT B CHILD C\n", "-maxjobs", "1")
-    s.applied("EXECUTE", "A")
-    said = explain(s, "t.dag")
-    assert (said["code"], nodes_by_cause(said, "waiting")) == (0, {"throttle.full": ["B"]})
-    full = of(said, "throttle.full", "B")
-    assert full["evidence"][0]["source"] == "-MaxJobs 1, command line of DAGMan"
-    said = explain(s, str(s.cluster), "C")
-    assert of(said, "node.waiting", "B")["sentence"].startswith("It is waiting for 1 parent")
-    s.touch("t.dag.halt")
-    s.says("Halting DAGMan progess")
-    said = explain(s)
-    assert (said["code"], nodes_by_cause(said)) == (1, {"dag.halted": []})
-    (s.work / "t.dag.halt").unlink()
-    s.hold()
-    said = explain(s, "t.dag")
-    assert nodes_by_cause(said) == {"dagman.held": []}
-    assert said["findings"][0]["advice"] == [f"To continue: condor_release {s.cluster}"]
-    s.release()
-    s.touch("go.A", "go.B")
-    assert s.ends() == 0
-    said = explain(s, "t.dag")
-    assert (said["code"], said["findings"]) == (0, [])
-
-
-test_what_keeps_a_dag = STAGE.tests()
-
-
 @pytest.mark.parametrize("name", STAGE.pairs)
 def test_the_causes_are_those_of_a_dag_under_stock(played: Played, stock: Stock, name: str) -> None:
     assert plain(played.check(name)) == played.stock(name, stock)

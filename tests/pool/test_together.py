@@ -59,48 +59,6 @@ def all_started(s: Scene, names: str) -> None:
 
 
 @STAGE.scene
-def a_bag_of_nodes(s: Scene) -> None:
-    names = [f"N{number}" for number in range(20)]
-    s.submit(
-        TOGETHER
-        + bag("A B " + " ".join(names))
-        + 'VARS N3 code="3"\nRETRY N3 1\nPRIORITY N5 7\nVARS N5 code="0"\n'
-        + "SCRIPT POST N7 script.sh 0 $JOBID $RETURN\nSCRIPT PRE N8 script.sh 0 pre\n"
-        + "PARENT A CHILD B "
-        + " ".join(names)
-        + "\n"
-        + FILES
-    )
-    assert s.ends() == 1
-    done = {"A 0", "B 0", *(f"{name} 0" for name in names), "N3 1"}
-    assert dags.runs(s.work) == dict.fromkeys(done, 1)
-    assert clusters(s) < len(names) // 2
-    cluster, proc = job_ids(s)["N7"]
-    assert sorted(dags.scripts(s.work)) == [f"{cluster}.{proc} 0", "pre"]
-    assert "N3" not in s.rescue()
-    assert len(s.rescue()) == len(names) + 1
-
-
-@STAGE.scene
-def a_node_that_is_refused_fails_alone(s: Scene) -> None:
-    names = [f"N{number}" for number in range(12)]
-    odd = "".join(f'VARS {name} code="0"\n' for name in names if name != "N5")
-    s.submit(
-        TOGETHER
-        + bag("A " + " ".join(names))
-        + odd
-        + 'VARS N5 code="1\\"1"\n'
-        + f"PARENT A CHILD {' '.join(names)}\n"
-        + FILES
-    )
-    assert s.ends() == 1
-    assert dags.runs(s.work) == {f"{n} 0": 1 for n in ("A", *names) if n != "N5"}
-    assert "nodes can't be submitted together" in s.out()
-    assert "ERROR: submit of node N5 failed" in s.out()
-    assert clusters(s) < len(names)
-
-
-@STAGE.scene
 def dagman_is_killed_while_they_run(s: Scene) -> None:
     s.submit(TOGETHER + bag("A B C D E", "told.sub") + "RETRY C 1\n" + FILES)
     all_started(s, "ABCDE")
@@ -112,18 +70,6 @@ def dagman_is_killed_while_they_run(s: Scene) -> None:
     assert s.ends() == 0
     assert dags.starts(s.work) == {f"{name} 0": 1 for name in "ABCDE"}
     assert clusters(s) < 5
-
-
-@STAGE.scene
-def one_of_them_is_removed_by_hand(s: Scene) -> None:
-    s.submit(TOGETHER + bag("A B C D", "told.sub") + FILES)
-    all_started(s, "ABCD")
-    cluster, proc = s.says(r"Event: ULOG_SUBMIT for HTCondor Node C \((\d+)\.(\d+)\.").groups()
-    s.run("condor_rm", f"{cluster}.{proc}")
-    s.says("Node C job proc .* was removed")
-    s.touch("go.A", "go.B", "go.D")
-    assert s.ends() == 1
-    assert sorted(s.rescue()) == ["A", "B", "D"]
 
 
 test_scenes = STAGE.tests()
