@@ -1,11 +1,8 @@
-"""What other programs see of a DAG under our DAGMan: readers of its job ad and of the nodes log,
-the bindings, condor_rm, and monitors that parse `.dagman.out`.
-"""
+"""What other programs see of a DAG under our DAGMan, and submit to it: readers of its job ad, the
+bindings, stock's condor_submit_dag."""
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +13,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.scenes import Scene, Stage
+from tests.pool.scenes import Scene
 
 MEANWHILE = {
     "DAG_Status": 2,
@@ -70,162 +67,6 @@ def test_the_job_ad_is_correct_while_the_dag_runs(standing: Scene) -> None:
     assert ad["OtherJobRemoveRequirements"] == f"DAGManJobId =?= {standing.cluster}"
 
 
-# What limits let through, and what the files of a DAG say.
-
-STAGE = Stage()
-CONFIGURED = """\
-CONFIG t.config
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-JOB D job.sub
-PRIORITY A -5
-PRIORITY B 3
-PRIORITY D 10
-#== t.config
-DAGMAN_MAX_JOBS_SUBMITTED = 1
-"""
-ALL = [f"N{number}" for number in range(6)]
-CROWD = "".join(f"JOB {node} told.sub\n" for node in ALL)
-STORY = """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-JOB D job.sub
-JOB E killed.sub
-JOB S nosuch.sub
-SCRIPT PRE A script.sh 0
-SCRIPT POST A script.sh 0
-RETRY B 1
-VARS B code="$CHOICE(RETRY,7,0)"
-SCRIPT PRE C script.sh 3
-SCRIPT POST D script.sh 4
-#== killed.sub
-universe = scheduler
-executable = /bin/sh
-arguments = "-c 'kill -9 $$'"
-queue
-"""
-
-
-def kinds(s: Scene, wanted: set[int]) -> list[tuple[int, str]]:
-    """The events of some kinds, each with its node."""
-    nodes: dict[int, str] = {}
-    found = []
-    for event in s.events() if (s.work / "t.dag.nodes.log").exists() else ():
-        kind = int(event["EventTypeNumber"])
-        if kind == 0:
-            nodes[event.cluster] = event["StructuredNotes"]["DAGNodeName"]
-        if kind in wanted:
-            found.append((kind, nodes[event.cluster]))
-    return found
-
-
-def most_at_once(s: Scene, nodes: list[str] = ALL) -> int:
-    """The largest number of jobs that were in the queue at the same time."""
-    now: set[str] = set()
-    most = 0
-    for kind, node in kinds(s, {0, 5}):
-        if kind == 5:
-            now.discard(node)
-        elif node in nodes:
-            now.add(node)
-        most = max(most, len(now))
-    return most
-
-
-def submitted(s: Scene) -> list[str]:
-    """Names of the nodes in the order of their submit events."""
-    return [node for _, node in kinds(s, {0})]
-
-
-def well_logged(s: Scene) -> None:
-    """Other programs can read the nodes log from start to end, and each line of `.dagman.out` has
-    a time."""
-    batch = re.search(r"Workflow batch-name: <(.*)>", s.out())
-    assert batch is not None
-    seen = s.events()
-    assert s.text("t.dag.nodes.log").count("\n...\n") == len(seen)
-    for event in seen:
-        if event["EventTypeNumber"] == 0:
-            assert event["StructuredNotes"]["JobBatchName"] == batch[1]
-    assert [line for line in s.out().splitlines() if not re.match(STAMP.rstrip(), line)] == []
-
-
-def all_end(s: Scene) -> None:
-    """Let all jobs of a crowd end."""
-    s.touch(*(f"go.{node}" for node in ALL))
-    assert s.ends() == 0
-    assert sorted(submitted(s)) == ALL
-    well_logged(s)
-
-
-@STAGE.scene
-def a_config_file_takes_effect_and_priorities_order_the_submits(s: Scene) -> None:
-    s.submit(CONFIGURED)
-    assert s.ends() == 0
-    assert most_at_once(s, ["A", "B", "C", "D"]) == 1
-    assert "DAGMAN_MAX_JOBS_SUBMITTED setting: 1" in s.out()
-    assert submitted(s) == ["D", "B", "C", "A"]
-    well_logged(s)
-
-
-@STAGE.scene
-def maxjobs(s: Scene) -> None:
-    s.submit(CROWD, "-maxjobs", "2")
-    s.until(lambda: len(submitted(s)) == 2, "two jobs")
-    s.settled()
-    assert len(submitted(s)) == 2
-    all_end(s)
-    assert most_at_once(s) == 2
-
-
-# What Pegasus' monitor looks for, in our own words.
-STAMP = r"^\d\d/\d\d/\d\d \d\d:\d\d:\d\d "
-JOB_ID = r"\(\d+\.\d+\.\d+\)"
-MONITORED = {
-    "banner": r"\*\* condor_dagman \(CONDOR_DAGMAN\) STARTING UP$",
-    "version": r"\*\* \$CondorVersion: \d+\.\d+\.\d+ ",
-    "pid": r"\*\* PID = \d+",
-    "parsing": r"Parsing t\.dag \.\.\.$",
-    "event": rf"Event: ULOG_SUBMIT for HTCondor Node A {JOB_ID}",
-    "execute": rf"Event: ULOG_EXECUTE for HTCondor Node A {JOB_ID}",
-    "end": rf"Event: ULOG_JOB_TERMINATED for HTCondor Node A {JOB_ID}",
-    "post end": rf"Event: ULOG_POST_SCRIPT_TERMINATED for HTCondor Node A {JOB_ID}",
-    "pre starts": r"Running PRE script of Node A\.\.\.$",
-    "post starts": r"Running POST script of Node A\.\.\.$",
-    "pre succeeds": r"PRE Script of node A completed successfully\.$",
-    "post succeeds": r"POST Script of node A completed successfully\.$",
-    "pre fails": r"PRE Script of Node C failed with status 3$",
-    "post fails": r"POST Script of node D failed with status 4$",
-    "submit": r"Submitting HTCondor Node A job\(s\)\.\.\.$",
-    "id": rf"\tassigned HTCondor ID {JOB_ID}$",
-    "no submit": r"ERROR: submit attempt failed$",
-    "job succeeds": rf"Node A job proc {JOB_ID} completed successfully\.$",
-    "job fails": rf"Node B job proc {JOB_ID} failed with status 7\.$",
-    "job dies": rf"Node E job proc {JOB_ID} failed with signal 9\.$",
-    "retry": r"Retrying node B \(retry #1 of 1\)",
-    "table": r"Of 6 nodes total:$",
-    "table head": r" Done +Pre +Queued +Post +Ready +Un-Ready +Failed +Futile$",
-    "table line": r" +2 +0 +0 +0 +0 +0 +4 +0$",
-    "exit": r"\*\*\*\* condor_dagman \(condor_DAGMAN\) pid \d+ EXITING WITH STATUS 1$",
-}
-
-
-@STAGE.scene
-def the_lines_that_monitors_parse(s: Scene) -> None:
-    s.submit(STORY)
-    assert s.ends() == 1
-    missing = [
-        what for what, text in MONITORED.items() if not re.search(STAMP + text, s.out(), re.M)
-    ]
-    assert missing == []
-    well_logged(s)
-
-
-test_what_a_dag_does = STAGE.tests()
-
-
 # Ways to submit other than our condor_submit_dag, and what people do to a DAG in the queue.
 
 FROM_DAG = """\
@@ -262,15 +103,3 @@ def test_stock_condor_submit_dag_runs_our_dagman(access_point: AccessPoint, work
     assert access_point.wait(dag).code == 0
     ad = access_point.history(cluster)
     assert (ad["DAG_NodesDone"], ad["DAGMan_MaxPreScripts"]) == (1, 4)
-
-
-def test_condor_rm_by_constraint(access_point: AccessPoint, work: Path) -> None:
-    s = Scene(access_point, work)
-    s.submit("JOB A told.sub\n", "-batch-name", "unwanted", started="A 0")
-    unwanted = 'JobBatchName == "unwanted" && DAG_NodesTotal > 0'
-    s.until(lambda: access_point.queue(unwanted), "what its ad tells")
-    s.run("condor_rm", "-constraint", unwanted)
-    s.gone()
-    assert access_point.history(s.cluster)["DAG_Status"] == 4
-    assert json.loads(s.text("t.dag.metrics"))["exitcode"] == 2
-    assert (work / "t.dag.rescue001").exists()
