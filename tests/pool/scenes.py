@@ -196,9 +196,8 @@ class Scene:
         return self.answer(*argv, check=True).stdout
 
     def answer(self, *argv: str, check: bool = False) -> subprocess.CompletedProcess[str]:
-        """The same, with its exit code and errors; one of ours without a start of Python."""
-        loaded = argv[0] == "condor_pydagman"
-        return self.access_point.run(*argv, cwd=self.work, check=check, loaded=loaded)
+        """The same, with its exit code and errors."""
+        return self.access_point.run(*argv, cwd=self.work, check=check)
 
     def ad(self) -> dict[str, Any]:
         """The DAGMan job's ad."""

@@ -1,5 +1,5 @@
-"""Stock clients tell a running DAG to halt, to resume and to change its throttles; others, that
-are none, change nothing.
+"""Stock clients tell a running DAG to halt, to resume and to change its throttles; secrets stay
+where they belong.
 
 The clients are HTCondor's own: `htcondor dag ...` and what `htcondor2.DAGMan` is made of.
 """

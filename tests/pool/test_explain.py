@@ -1,5 +1,5 @@
 """condor_pydagman explain: one DAG that has failed in ten ways, while it runs and when it was
-removed; and what keeps a DAG from going on.
+removed, and one that an exit code has ended.
 
 While stock is recorded, stock's DAGs are explained too: the causes must be the same.
 """

@@ -1,4 +1,4 @@
-"""The buttons and dials of the page, pressed in a real browser on a DAG that really runs."""
+"""The buttons of the page, pressed in a real browser on a DAG that really runs."""
 
 from __future__ import annotations
 

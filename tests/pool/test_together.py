@@ -18,50 +18,18 @@ from tests.pool.test_submit_corpus import RECORDED
 from tools.record_submit_corpus import CHANGING, lay_out
 
 STAGE = Stage()
-
-# Nodes of `short.sub` and `told.sub` can share clusters; those of `job.sub` can not.
-TOGETHER = "CONFIG together\n"
-FILES = """\
+TOGETHER = """\
+CONFIG together
+RETRY C 1
 #== together
 PYDAGMAN_MAX_NODES_IN_CLUSTER = 100
-DAGMAN_MAX_SUBMIT_ATTEMPTS = 2
-#== short.sub
-universe = scheduler
-executable = job.sh
-arguments = "$(JOB) $(RETRY) 0 $(code:0)"
-notification = $(notify:never)
-queue
 """
-
-
-def bag(names: str, file: str = "short.sub") -> str:
-    return "".join(f"JOB {name} {file}\n" for name in names.split())
-
-
-def job_ids(s: Scene) -> dict[str, tuple[int, int]]:
-    """Cluster and proc of each node's first job, by the nodes log."""
-    found: dict[str, tuple[int, int]] = {}
-    for event in s.events():
-        if event["EventTypeNumber"] == 0:
-            name = event["StructuredNotes"]["DAGNodeName"]
-            found.setdefault(name, (event.cluster, event.proc))
-    return found
-
-
-def clusters(s: Scene) -> int:
-    """How many clusters there were."""
-    return len({cluster for cluster, _ in job_ids(s).values()})
-
-
-def all_started(s: Scene, names: str) -> None:
-    """Wait until the job of each of these nodes has started."""
-    s.started(*(f"{name} 0" for name in names))
 
 
 @STAGE.scene
 def dagman_is_killed_while_they_run(s: Scene) -> None:
-    s.submit(TOGETHER + bag("A B C D E", "told.sub") + "RETRY C 1\n" + FILES)
-    all_started(s, "ABCDE")
+    s.submit("".join(f"JOB {name} told.sub\n" for name in "ABCDE") + TOGETHER)
+    s.started(*(f"{name} 0" for name in "ABCDE"))
     s.touch("go.B")
     s.restart()
     s.touch("go.A", "go.C", "go.D")
@@ -69,7 +37,8 @@ def dagman_is_killed_while_they_run(s: Scene) -> None:
     s.touch("go.E")
     assert s.ends() == 0
     assert dags.starts(s.work) == {f"{name} 0": 1 for name in "ABCDE"}
-    assert clusters(s) < 5
+    clusters = {event.cluster for event in s.events() if event["EventTypeNumber"] == 0}
+    assert len(clusters) < 5
 
 
 test_scenes = STAGE.tests()
