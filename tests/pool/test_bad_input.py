@@ -6,7 +6,6 @@ condor_dagman is mostly run by hand here, without a job of its own: that is quic
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import subprocess
@@ -18,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.pool.processes import running
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.dagmans import processes_in
 from tests.pool.stock import Stock
 
 ONE = "JOB A job.sub\n"
@@ -181,7 +180,7 @@ def test_a_dag_that_cannot_be_run(
     assert "this is a bug" not in said
     assert done.returncode == 1
     assert names(work) - before - {"out.txt"} == case.stays
-    assert not left_running(access_point, work)
+    assert not processes_in(work)
     if not case.unlike_stock:
         assert stock(name, lambda: stock_s_code(access_point, twin, case)) == 1
 
@@ -191,16 +190,6 @@ def stock_s_code(access_point: AccessPoint, work: Path, case: Case) -> int:
     prepare(work, case)
     environment = case.environment
     return by_hand(access_point, work, case.file, flavour=STOCK, environment=environment).returncode
-
-
-def left_running(access_point: AccessPoint, work: Path) -> list[int]:
-    """The pool's processes that run in a directory."""
-    found = []
-    for pid in running(str(access_point.pool.directory)):
-        with contextlib.suppress(OSError):
-            if Path(os.readlink(f"/proc/{pid}/cwd")).is_relative_to(work):
-                found.append(pid)
-    return found
 
 
 def test_a_nodes_log_under_tmp_is_refused(access_point: AccessPoint, stock: Stock) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.dagmans import send
+from tests.pool.dagmans import processes_in, send
 from tests.pool.scenes import Scene
 from tests.servers.certificates import Authority
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
@@ -193,7 +193,7 @@ def test_it_is_killed_held_and_removed(
     ads = {node: running(s, node) for node in ("killed", "held", "removed")}
     for name in "khr":
         s.until(lambda name=name: parts(work, name), f"a part of {name}")
-    send(worker_of(access_point, work, "killed"))
+    send(worker_of(work, "killed"))
     held = ads["held"]["ClusterId"]
     s.run("condor_hold", f"{held}.0")
     s.run("condor_rm", f"{ads['removed']['ClusterId']}.0")
@@ -217,14 +217,12 @@ def parts(work: Path, name: str) -> list[Path]:
     return [path for path in work.glob(f".{name}.*.part") if path.stat().st_size >= 1_000_000]
 
 
-def worker_of(access_point: AccessPoint, work: Path, node: str) -> int:
+def worker_of(work: Path, node: str) -> int:
     """Process of a node's worker."""
-    order = f"/{node}.order"
-    for pid in access_point.processes():
+    for pid in processes_in(work):
         with contextlib.suppress(OSError):  # it may have ended
             words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-            is_here = os.readlink(f"/proc/{pid}/cwd") == str(work)
-            if is_here and words.rstrip("\0").endswith(order):
+            if words.rstrip("\0").endswith(f"/{node}.order"):
                 return pid
     raise AssertionError(f"no worker of {node}")
 
