@@ -155,6 +155,30 @@ def submits_in_an_interval(s: Scene) -> list[object]:
 
 
 @STAGE.scene
+def a_halt_outlives_dagman(s: Scene) -> None:
+    s.submit(PAIR + "JOB C told.sub\n", started="A 0")
+    ask(s, {"DagCommand": 1, "HaltReason": "overnight"})
+    s.has(PYDAGMAN_HaltedByCommand=True)
+    s.kill()
+    s.says("Restoring halted state")
+    s.touch("go.A")
+    s.has(DAG_Status=HALTED, DAG_NodesDone=1)
+    s.settled()
+    assert not s.submissions()["B"]
+    s.touch("t.dag.halt")
+    s.says("t.dag.halt is there")
+    # Until the new address is in the job ad, clients ask where the killed DAGMan has listened.
+    found = lambda: [a for a in ask(s, {"DagCommand": 2}) if "Result" in a]  # noqa: E731
+    (answer,) = s.until(found, "an answer")
+    assert answer["Result"] is False
+    assert "t.dag.halt" in answer["ErrorString"]
+    (s.work / "t.dag.halt").unlink()
+    s.ran("B 0")
+    s.touch("go.C")
+    assert s.ends() == 0
+
+
+@STAGE.scene
 def clients_that_insist_and_clients_that_do_not_negotiate(s: Scene) -> None:
     s.submit(PAIR, started="A 0")
     for environment in (INSISTING, OPEN):

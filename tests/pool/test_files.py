@@ -1,5 +1,5 @@
 """Files that DAGMan writes while a DAG runs, or when it must go away and come back: what stock's
-say at the same moments.
+say at the same moments, and when they can't be written.
 
 What is left when a DAG has ended is compared in `test_compare.py`.
 """
@@ -11,7 +11,8 @@ from typing import Any
 
 import classad2
 
-from tests.pool import file_records
+from tests.pool import dags, file_records
+from tests.pool.access_point import new_directory
 from tests.pool.scenes import Scene, Stage
 
 OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
@@ -168,6 +169,26 @@ def times_of_events_as_the_pool_writes_them(s: Scene) -> dict[str, Any]:
 def hidden(s: Scene) -> str:
     """The nodes log without the digits of times."""
     return re.sub(r"\d\d/\d\d \d\d:\d\d:\d\d", "DATE TIME", s.text("t.dag.nodes.log"))
+
+
+# Ours alone
+
+
+@STAGE.scene
+def files_that_cannot_be_written(s: Scene) -> None:
+    """The DAG goes on without them, and says so once for each."""
+    s.write(OBSERVED + 'JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nVARS A seconds="1"\n')
+    names = ["t.status", "t.jobstate", "t.dot", "t.dag.metrics"]
+    for name in names:
+        new_directory(s.work / name)
+    s.submit_again()
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
+    for name in names:
+        assert len(re.findall(rf"Warning: can't write {name}: Is a directory", s.out())) == 1, name
+
+
+test_scene = STAGE.tests()
 
 
 test_both_leave_the_same = STAGE.beside_stock()
