@@ -16,9 +16,13 @@ ON_THE_POOL: dict[str, str] = {
         "a whole DAG by the core alone: submission, jobs, scripts, end; a crash, a rescue file"
     ),
     "test_node_ads.py::test_ads_of[KID]": "job ads are stock's, in a real queue",
-    "test_clients.py::test_the_job_ad_is_correct_while_the_dag_runs": "DAG status in DAGMan's ad",
+    "test_stock_clients.py::test_the_job_ad_is_correct_while_the_dag_runs": (
+        "DAG status in DAGMan's ad"
+    ),
     "test_stock_clients.py::test_condor_q[options0]": "condor_q -dag reads our ads and nodes",
-    "test_clients.py::test_submit_from_dag_runs_our_dagman[options]": "Submit.from_dag starts ours",
+    "test_stock_clients.py::test_submit_from_dag_runs_our_dagman[options]": (
+        "Submit.from_dag starts ours"
+    ),
     "test_python_interface.py::test_the_example_submits_and_tells": "submission from Python",
     # What people do to a DAG that runs.
     "test_control.py::test_control[halt_and_resume]": "halt by htcondor dag",
