@@ -16,10 +16,13 @@ ON_THE_POOL: dict[str, str] = {
         "a whole DAG by the core alone: submission, jobs, scripts, end; a crash, a rescue file"
     ),
     "test_node_ads.py::test_ads_of[KID]": "job ads are stock's, in a real queue",
-    "test_clients.py::test_the_job_ad_is_correct_while_the_dag_runs": "DAG status in DAGMan's ad",
+    "test_stock_clients.py::test_the_job_ad_is_correct_while_the_dag_runs": (
+        "DAG status in DAGMan's ad"
+    ),
     "test_stock_clients.py::test_condor_q[options0]": "condor_q -dag reads our ads and nodes",
-    "test_clients.py::test_what_a_dag_does[maxjobs]": "throttles hold at a schedd's own pace",
-    "test_clients.py::test_submit_from_dag_runs_our_dagman[options]": "Submit.from_dag starts ours",
+    "test_stock_clients.py::test_submit_from_dag_runs_our_dagman[options]": (
+        "Submit.from_dag starts ours"
+    ),
     "test_python_interface.py::test_the_example_submits_and_tells": "submission from Python",
     # What people do to a DAG that runs.
     "test_control.py::test_control[halt_and_resume]": "halt by htcondor dag",
@@ -93,10 +96,14 @@ ON_THE_POOL: dict[str, str] = {
     "test_decisions.py::test_decisions[attributes_of_a_job_decide]": (
         "RUN_IF by attributes of a job that has left the queue"
     ),
-    "test_enough.py::test_enough[a_search_stops_when_enough_is_found]": "ENOUGH removes real jobs",
-    "test_brakes.py::test_brakes[jobs_in_the_queue_are_held_and_released]": "BRAKE holds real jobs",
+    "test_decisions.py::test_decisions[a_search_stops_when_enough_is_found]": (
+        "ENOUGH removes real jobs"
+    ),
+    "test_decisions.py::test_decisions[a_brake_holds_jobs_in_the_queue_until_it_is_released]": (
+        "BRAKE holds real jobs"
+    ),
     "test_growth.py::test_growth[a_person_adds_nodes]": "adding by the socket, and real jobs",
-    "test_feeder.py::test_feeder[the_program_is_killed_with_the_dag]": "condor_rm ends the feeder",
+    "test_growth.py::test_growth[the_feeder_is_killed_with_the_dag]": "condor_rm ends the feeder",
     "test_limits.py::test_limits[three_dags_share_a_limit_and_one_is_killed]": (
         "three real DAGMans that share a limit"
     ),

@@ -40,7 +40,6 @@ LONGEST = (
     "tests/pool/test_submit_files.py",
     "tests/pool/test_dag_checker.py",
     "tests/pool/test_dagman_command.py",
-    "tests/pool/test_workflows.py",
     "tests/pool/test_pool_command.py",
     INSTALLATION,
     "tests/test_style.py::test_tools_are_content[types]",

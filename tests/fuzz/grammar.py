@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -209,12 +210,6 @@ class Writer:
         names = (*self._splices, "S", "T")
         return self._line("CONNECT", self._random.choice(names), self._random.choice(names))
 
-    def _pin(self) -> str:
-        word = self._random.choice(("PIN_IN", "PIN_OUT"))
-        return self._line(
-            word, self._name(""), self._random.choice(("1", "1", "2", self._number()))
-        )
-
     def _description(self) -> str:
         return f"SUBMIT-DESCRIPTION {self._pick(('D1', 'D2'), _ODD_NODES)} {self._inline()}"
 
@@ -294,10 +289,6 @@ class Writer:
             ("Failed == 0", f"Parents.{self._name()}.n > 1 || Category.c.Done > 0"), ("", "x = 1")
         )
 
-    def _abort(self) -> str:
-        returns = self._maybe(f"RETURN {self._number()}")
-        return self._line("ABORT-DAG-ON", self._name(), self._number(), returns)
-
     def _vars(self) -> str:
         random = self._random
         pairs = [
@@ -306,44 +297,16 @@ class Writer:
         ]
         return self._line("VARS", self._name(), self._maybe("APPEND", "PREPEND"), *pairs)
 
-    def _priority(self) -> str:
-        return self._line("PRIORITY", self._name(), self._number())
+    def _simple(self) -> str:
+        """A line of one of _SIMPLE."""
+        template = self._random.choice(_SIMPLE)
+        return self._line(
+            *re.sub(r"{(\w+)}", lambda found: self._filled(found[1]), template).split(" ")
+        )
 
-    def _pre_skip(self) -> str:
-        return self._line("PRE_SKIP", self._name(), self._number())
-
-    def _tolerance(self) -> str:
-        percent = self._maybe("%", " %")
-        how = self._maybe("FAIL-FAST", "WAIT")
-        return self._line("TOLERANCE", self._name(), self._number() + percent, how)
-
-    def _category(self) -> str:
-        return self._line("CATEGORY", self._name(), self._pick(_CATEGORIES[:3], _CATEGORIES))
-
-    def _maxjobs(self) -> str:
-        return self._line("MAXJOBS", self._pick(_CATEGORIES[:3], _CATEGORIES), self._number())
-
-    def _save_point(self) -> str:
-        return self._line("SAVE_POINT_FILE", self._name(""), self._maybe("s.save", '""', "d/e"))
-
-    def _done(self) -> str:
-        return self._line("DONE", self._name(""))
-
-    def _whole(self) -> str:
-        file = self._pick(("f.out", "g.out"), _OTHER_FILES)
-        line = self._random.choice((
-            f"DOT {file} {self._maybe('UPDATE', 'DONT-OVERWRITE', 'INCLUDE h')}",
-            f"NODE_STATUS_FILE {file} {self._number()} {self._maybe('ALWAYS-UPDATE')}",
-            f"JOBSTATE_LOG {file}",
-            f"CONFIG {file}",
-            "SET_JOB_ATTR a = b",
-            "ENV SET A=B",
-            "ENV GET A",
-            "REJECT" if self._odd() else "# nothing",
-            "//",
-            "",
-        ))  # fmt: skip
-        return self._line(*line.split(" "))
+    def _filled(self, name: str) -> str:
+        """What stands for a name in a template."""
+        return self._maybe(*_MAYBE[name]) if name in _MAYBE else _FILLED[name](self)
 
     def _example(self) -> str:
         """Of any command, those included that have no method here."""
@@ -382,40 +345,36 @@ _WORDS: dict[object, Callable[[Writer], str]] = {
     Condition: Writer._expression,
 }
 
+_SIMPLE = (
+    *("PIN_IN {one} {pin}", "PIN_OUT {one} {pin}", "ABORT-DAG-ON {node} {number} {returns}"),
+    *("PRIORITY {node} {number}", "PRE_SKIP {node} {number}", "SAVE_POINT_FILE {one} {save}"),
+    *("TOLERANCE {node} {number}{percent} {how}", "CATEGORY {node} {category}", "DONE {one}"),
+    *("MAXJOBS {category} {number}", "DOT {file} {dot}", "JOBSTATE_LOG {file}", "CONFIG {file}"),
+    *("NODE_STATUS_FILE {file} {number} {always}", "SET_JOB_ATTR a = b", "ENV SET A=B"),
+    *("ENV GET A", "{reject}", "//", ""),
+)
+_FILLED: dict[str, Callable[[Writer], str]] = {
+    "node": Writer._name,
+    "one": lambda writer: writer._name(""),
+    "number": Writer._number,
+    "pin": lambda writer: writer._pick(("1", "1", "2"), _ODD_NUMBERS),
+    "category": lambda writer: writer._pick(_CATEGORIES[:3], _CATEGORIES),
+    "file": lambda writer: writer._pick(("f.out", "g.out"), _OTHER_FILES),
+    "reject": lambda writer: "REJECT" if writer._odd() else "# nothing",
+}
+_MAYBE = {
+    "returns": ("RETURN 3", "RETURN 256"),
+    "percent": ("%", " %"),
+    "how": ("FAIL-FAST", "WAIT"),
+    "save": ("s.save", '""', "d/e"),
+    "dot": ("UPDATE", "DONT-OVERWRITE", "INCLUDE h"),
+    "always": ("ALWAYS-UPDATE",),
+}
+
 _COMMANDS = (
-    Writer._node,
-    Writer._splice,
-    Writer._include,
-    Writer._edge,
-    Writer._edge,
-    Writer._edge,
-    Writer._connect,
-    Writer._pin,
-    Writer._description,
-    Writer._script,
-    Writer._retry,
-    Writer._abort,
-    Writer._vars,
-    Writer._vars,
-    Writer._priority,
-    Writer._pre_skip,
-    Writer._tolerance,
-    Writer._sweep,
-    Writer._own,
-    Writer._own,
-    Writer._own,
-    Writer._own,
-    Writer._own,
-    Writer._own,
-    Writer._category,
-    Writer._maxjobs,
-    Writer._save_point,
-    Writer._done,
-    Writer._whole,
-    Writer._whole,
-    Writer._example,
-    Writer._example,
-    Writer._example,
+    *(Writer._node, Writer._splice, Writer._include, Writer._connect, Writer._description),
+    *(Writer._script, Writer._retry, Writer._sweep, *[Writer._vars] * 2, *[Writer._edge] * 3),
+    *(*[Writer._own] * 6, *[Writer._simple] * 11, *[Writer._example] * 3),
 )
 
 

@@ -77,12 +77,12 @@ class AccessPoint:
         check: bool = True,
         environment: dict[str, str] | None = None,
         timeout: float = LIMIT_S,
-        loaded: bool = False,
+        loaded: bool | None = None,
         errors: str = "strict",
     ) -> subprocess.CompletedProcess[str]:
         """Run a command as the pool's user, again if the pool was too busy to listen.
 
-        `loaded` and `errors`: as `Resident.run` has them.
+        `loaded` and `errors`: as `Resident.run` has them; by default, `condor_pydagman` is loaded.
         """
         limit = time.monotonic() + LIMIT_S
         while True:
@@ -91,7 +91,7 @@ class AccessPoint:
                 cwd=cwd,
                 changes=environment or {},
                 timeout_s=timeout,
-                loaded=loaded,
+                loaded=argv[0] == "condor_pydagman" if loaded is None else loaded,
                 errors=errors,
             )
             if _BUSY not in done.stderr or time.monotonic() > limit:

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
 
 from tests.pool import dags
 from tests.pool.scenes import Scene, Stage
 from tests.waiting import is_gone
 
-# Does what `NAME.does` says, if there is such a file; that may set `code`.
+# Adds a line to what other tasks have made; does what `NAME.does` says before, if there is such a
+# file, which may set `code`.
 TASK = """\
 #== task.sh
 #!/bin/sh
-# task.sh NAME RETRY HOME
+# task.sh NAME RETRY HOME BEFORE...
 echo "$1 $2 start $(date +%s.%N) $$ $PPID" >> "$3/ledger"
-code=0 home=$3
-if test -e "$3/$1.does"; then . "$3/$1.does"; fi
-echo "$1 $2" > "made.$1"
-echo "$1 $2 said"
-echo "$1 $2 end $(date +%s.%N)" >> "$3/ledger"
+code=0 name=$1 retry=$2 home=$3
+shift 3
+if test -e "$home/$name.does"; then . "$home/$name.does"; fi
+cat /dev/null "$@" > "made.$name"
+echo "$name $retry" >> "made.$name"
+echo "$name $retry said"
+echo "$name $retry end $(date +%s.%N)" >> "$home/ledger"
 exit $code
 #== task.sub
 universe = vanilla
 executable = task.sh
-arguments = "$(JOB) $(RETRY) HOME"
+arguments = "$(JOB) $(RETRY) HOME $(made:)"
 output = $(JOB).said
 should_transfer_files = TRANSFER
 queue
@@ -36,8 +37,7 @@ DAGMAN_CHECK_QUEUE_INTERVAL = 5
 """
 SHARED, TRANSFERRED = "NO", "YES"
 # Waits for a file `go.NAME`.
-WAITS = 'until test -e "$home/go.$1"; do sleep 0.2; done\n'
-ONCE = 'mkdir "$home/first.$1" 2>/dev/null &&'
+WAITS = 'until test -e "$home/go.$name"; do sleep 0.2; done\n'
 
 
 class Bundled:
@@ -56,17 +56,26 @@ class Bundled:
 
     def submit(self, names: str = "A B C D", more: str = "", size: int = 9, **does: str) -> None:
         """Submit a DAG of these nodes; `does`: what their tasks do."""
-        self.names = names.split()
+        self._submit(names.split(), f"BUNDLE b SIZE {size} ALL_NODES\n{more}", does)
+
+    def submit_chain(self, **does: str) -> None:
+        """Submit a DAG of A, B, C and D, each of which needs what the one before has made."""
+        lines = "BUNDLE b CHAINS ALL_NODES\n"
+        for before, name in zip("ABC", "BCD"):
+            lines += f'PARENT {before} CHILD {name}\nVARS {name} made="made.{before}"\n'
+        self._submit([*"ABCD"], lines, does)
+
+    def _submit(self, names: list[str], lines: str, does: Mapping[str, str]) -> None:
+        self.names = names
         for name, what in does.items():
             (self.scene.work / f"{name}.does").write_text(what)
         jobs = "".join(f"JOB {name} task.sub\n" for name in self.names)
         files = TASK.replace("HOME", str(self.scene.work)).replace("TRANSFER", self.kind)
+        more = self.lines
         if self.transfers:
-            files = files.replace("\nqueue", "\ntransfer_output_files = made.$(JOB)\nqueue")
-        files = files.replace("\nqueue", f"\n{self.lines}\nqueue")
-        line = f"BUNDLE b SIZE {size} ALL_NODES" if size else "BUNDLE b ALL_NODES"
-        head = f"CONFIG knobs\n{line}\n"
-        self.scene.submit(f"{head}{jobs}{more}{files}{KNOBS}")
+            more += "\ntransfer_input_files = $(made:)\ntransfer_output_files = made.$(JOB)"
+        files = files.replace("\nqueue", f"\n{more}\nqueue")
+        self.scene.submit(f"CONFIG knobs\n{jobs}{lines}{files}{KNOBS}")
 
     def started(self, *names: str) -> None:
         for name in names:
@@ -137,11 +146,11 @@ class Bundled:
             assert self.scene.text(f"made.{name}") == f"{name} 0\n", name
             assert self.scene.text(f"{name}.said") == f"{name} 0 said\n", name
 
-    @property
-    def was_read_early(self) -> bool:
-        """Whether DAGMan has read what tasks had come to while others ran."""
-        said = r'"UNBUNDLED"; Node = ""; DAGManNodeRetry = 1;'
-        return re.search(said, self.scene.text("t.dag.nodes.log")) is not None
+    def chained(self) -> None:
+        """The chain ends well, each task has run once, and all that they have made is at home."""
+        self.ends()
+        self.ran()
+        assert self.scene.text("made.D") == "A 0\nB 0\nC 0\nD 0\n"
 
     def explained(self, *texts: str, node: str = "") -> None:
         """These texts are said of the DAG, or of a node."""
@@ -158,22 +167,13 @@ class Bundled:
         return 2 if self.transfers else 1
 
 
-Kind = TypeVar("Kind", bound=Bundled)
-
-
-def in_both(stage: Stage, of: type[Kind]) -> Callable[[Callable[[Kind], None]], None]:
+def in_both(stage: Stage) -> Callable[[Callable[[Bundled], None]], None]:
     """Decorator of a scene that is played in both kinds of run."""
 
-    def add(act: Callable[[Kind], None]) -> None:
+    def add(act: Callable[[Bundled], None]) -> None:
         for kind, name in ((SHARED, "shared"), (TRANSFERRED, "transferred")):
-            _add(stage, of, act, kind, f"{act.__name__}_{name}")
+            stage.scenes[f"{act.__name__}_{name}"] = lambda scene, kind=kind: act(
+                Bundled(scene, kind)
+            )
 
     return add
-
-
-def _add(stage: Stage, of: type[Kind], act: Callable[[Kind], None], kind: str, name: str) -> None:
-    def play(scene: Scene) -> None:
-        act(of(scene, kind))
-
-    play.__name__ = name
-    stage.scene(play)

@@ -1,4 +1,4 @@
-"""Which DAGMans run on this machine, by /proc."""
+"""Which DAGMans, and other processes, run on this machine, by /proc."""
 
 from __future__ import annotations
 
@@ -34,6 +34,16 @@ def running_dagmans() -> list[RunningDagman]:
 def dagmans_in(directory: Path) -> dict[int, str]:
     """DAGMans that run in a directory: process id -> lock file."""
     return {one.pid: one.lock for one in running_dagmans() if one.directory == str(directory)}
+
+
+def processes_in(directory: Path) -> list[int]:
+    """Processes whose working directory it is, or one below it."""
+    found = []
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+        with contextlib.suppress(OSError):
+            if Path(os.readlink(f"/proc/{pid}/cwd")).is_relative_to(directory):
+                found.append(pid)
+    return found
 
 
 def send(pid: int, number: int = signal.SIGKILL) -> None:

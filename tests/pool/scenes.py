@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -197,9 +196,8 @@ class Scene:
         return self.answer(*argv, check=True).stdout
 
     def answer(self, *argv: str, check: bool = False) -> subprocess.CompletedProcess[str]:
-        """The same, with its exit code and errors; one of ours without a start of Python."""
-        loaded = argv[0] == "condor_pydagman"
-        return self.access_point.run(*argv, cwd=self.work, check=check, loaded=loaded)
+        """The same, with its exit code and errors."""
+        return self.access_point.run(*argv, cwd=self.work, check=check)
 
     def ad(self) -> dict[str, Any]:
         """The DAGMan job's ad."""
@@ -278,22 +276,6 @@ class Scene:
         """Every event of the nodes log."""
         with htcondor2.JobEventLog(str(self.work / "t.dag.nodes.log")) as log:
             return list(log.events(0))
-
-    def times(self, number: int) -> list[float]:
-        """When the events of a kind happened, by the nodes log, in seconds of the epoch."""
-        stamps = [e["EventTime"] for e in self.events() if e["EventTypeNumber"] == number]
-        return [datetime.fromisoformat(str(stamp)).timestamp() for stamp in stamps]
-
-    def put_back(self, hours: int = 1) -> None:
-        """Let all that the nodes log tells have happened earlier; DAGMan must be on hold."""
-        log = self.work / "t.dag.nodes.log"
-
-        def earlier(match: re.Match[str]) -> str:
-            moment = datetime.fromisoformat(match[2]) - timedelta(hours=hours)
-            return f"{match[1]}{moment.isoformat(' ', 'seconds')}"
-
-        stamp = r"^(\d{3} \(\d+\.\d+\.\d+\) )(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"
-        log.write_text(re.sub(stamp, earlier, log.read_text(), flags=re.M))
 
 
 @dataclass

@@ -6,43 +6,18 @@ ran.  Every scene is played in both kinds of run: without and with file transfer
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
-import time
 
 from condor_pydagman.pool import processes
 from tests.pool import dags
-from tests.pool.bundle_scenes import ONCE, TRANSFERRED, WAITS, Bundled, in_both
+from tests.pool.bundle_scenes import SHARED, TRANSFERRED, WAITS, Bundled, in_both
 from tests.pool.dagmans import send
 from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
-
-TRUE = """\
-#== true.sub
-executable = /bin/true
-transfer_executable = false
-should_transfer_files = NO
-queue
-"""
-
-both = in_both(STAGE, Bundled)
-
-
-@STAGE.scene
-def what_is_foreseen(scene: Scene) -> None:
-    """The sizes that a dry run tells are those that bundles begin with."""
-    nodes = "".join(f"JOB N{number} true.sub\n" for number in range(100))
-    scene.write(f"{nodes}BUNDLE b ALL_NODES\n{TRUE}")
-    found = json.loads(scene.run("condor_pydagman", "dry-run", "--json", "t.dag"))["bundles"]
-    (kind,) = found["lines"][0]["kinds"]
-    scene.submit_again()
-    assert scene.ends() == 0
-    made = re.findall(r"Submitting bundle \d+ of (\d+) nodes", scene.out())
-    assert found["slots"] > 1
-    assert list(map(int, made))[: len(kind["sizes"])] == kind["sizes"]
+both = in_both(STAGE)
 
 
 # What tasks do.
@@ -69,57 +44,6 @@ def what_it_does_is_seen(b: Bundled) -> None:
     b.explained("ran for", "of bundle 1", node="B")
 
 
-@STAGE.scene
-def an_output_is_missing(scene: Scene) -> None:
-    b = Bundled(scene, TRANSFERRED)
-    b.submit(B="exit 0\n")
-    b.ends(1)
-    b.explained("its output made.B is missing")
-    b.scene.says(r"Node B \([0-9.]+\): its output made.B is missing")
-    b.home("A", "C", "D")
-
-
-@both
-def a_task_may_write_no_long_files(b: Bundled) -> None:
-    b.submit(B="ulimit -f 10; head -c 1000000 /dev/zero > made.B || exit 9\n")
-    b.ends(1)
-    b.home("A", "C", "D")
-    assert sorted(b.scene.rescue()) == ["A", "C", "D"]
-
-
-@both
-def a_task_removes_its_neighbours_files(b: Bundled) -> None:
-    """Who has lost nothing but its results runs again; who can't begin any more fails."""
-    place = "../.." if b.transfers else "t.dag.bundles/1"
-    b.submit(C=f"{ONCE} rm -rf {place}/*\n", more="RETRY C 1\nRETRY D 1\n")
-    b.ends()
-    if not b.was_read_early:
-        assert dags.starts(b.scene.work)["A 0"] == dags.starts(b.scene.work)["B 0"] == 2
-    for name in "ABCD":
-        assert re.match(f"{name} [01]\n", b.scene.text(f"made.{name}")), name
-
-
-@both
-def a_task_truncates_the_results(b: Bundled) -> None:
-    place = "../../results" if b.transfers else "t.dag.bundles/1/results"
-    b.submit(C=f"{ONCE} : > {place}\n")
-    b.ends()
-    if not b.was_read_early:
-        b.began(A=2, B=2, C=1)
-    b.home()
-
-
-@both
-def a_task_forges_results(b: Bundled) -> None:
-    place = "../../results" if b.transfers else "t.dag.bundles/1/results"
-    line = '{"ended": 4, "run": 0, "code": 0, "signal": 0, "time": 1, "begun": 1, "missing": []}'
-    b.submit(B=f"echo '{line}' >> {place}\n", D=f"{ONCE} code=5\n")
-    b.ends()
-    if not b.was_read_early:
-        b.began(D=2)
-    b.home()
-
-
 @both
 def odd_names(b: Bundled) -> None:
     b.submit("i$x c;d=e (p)& {f}")
@@ -139,7 +63,7 @@ def the_job_is_vacated(b: Bundled) -> None:
 
 
 FILLS = (
-    'until test -e "$home/fill.$1"; do sleep 0.2; done\n'
+    'until test -e "$home/fill.$name"; do sleep 0.2; done\n'
     'head -c 50000000 /dev/zero > "$_CONDOR_SCRATCH_DIR/much"\n'
 )
 
@@ -206,32 +130,6 @@ def _shadow(scene: Scene, cluster: int) -> int:
     return int(re.findall(rf"\({cluster}\.0\) \((\d+)\)", log.read_text())[-1])
 
 
-MANY = "A B " + " ".join(f"N{number}" for number in range(110))  # more than four for each slot
-
-
-@both
-def a_task_takes_long(b: Bundled) -> None:
-    """Nobody waits for it that has not begun."""
-    b.submit(MANY, size=0, A=WAITS)
-    others = {f"{name} 0": 1 for name in b.names if name != "A"}
-    b.scene.until(lambda: dags.runs(b.scene.work) == others, "the end of all others")
-    b.scene.touch("go.A")
-    b.well_once()
-
-
-@both
-def the_starter_is_killed_when_others_have_been_given_back(b: Bundled) -> None:
-    """Its job, which may not know of that, does not run them."""
-    b.submit(MANY, size=0, A=WAITS, B=WAITS)
-    b.scene.says("Bundle 1: a node takes long")
-    b.started("B")
-    send(processes.stat_of(b.is_running("A")[1]).parent, signal.SIGKILL)
-    b.scene.until(lambda: dags.starts(b.scene.work)["A 0"] == 2, "A again")
-    b.scene.touch("go.A")
-    b.scene.touch("go.B")
-    b.well_once(A=2)
-
-
 # What people do.
 
 
@@ -250,15 +148,6 @@ def a_person_holds_and_releases_the_job(b: Bundled) -> None:
 
 
 @both
-def a_person_removes_the_job(b: Bundled) -> None:
-    b.b_waits()
-    b.scene.run("condor_rm", str(b.job))
-    b.ends(1)
-    b.began(C=0, D=0)
-    assert b.scene.rescue() == ([] if b.transfers else ["A"])
-
-
-@both
 def a_person_removes_the_dag(b: Bundled) -> None:
     b.b_waits()
     b.scene.remove()
@@ -269,26 +158,31 @@ def a_person_removes_the_dag(b: Bundled) -> None:
     b.well(A=b.is_lost(), B=2)
 
 
-@both
-def a_person_changes_the_jobs_name(b: Bundled) -> None:
-    b.b_waits()
-    b.scene.run("condor_qedit", str(b.job), "DAGNodeName", '"other"')
-    b.scene.restart()
-    time.sleep(30)  # several questions for the queue, and CONFIRM_LOST_S
-    b.scene.touch("go.B")
-    b.well_once()
-
-
-# DAGMan dies.
+# Chains.
 
 
 @both
-def dagman_is_killed_while_it_runs(b: Bundled) -> None:
-    b.b_waits()
+def a_chain_runs_in_one_job_though_dagman_is_killed(b: Bundled) -> None:
+    b.submit_chain(C=WAITS)
+    b.started("C")
+    b.explained("It is to run behind C in bundle 1 (job", ", which runs on", node="D")
     b.scene.restart()
-    b.scene.kill()
-    b.scene.touch("go.B")
-    b.well_once()
+    b.scene.touch("go.C")
+    b.chained()
+    b.scene.says("Submitting bundle 1 of 4 nodes: A, B, C, ...")
+    assert "bundle 2" not in b.scene.out()
+
+
+@STAGE.scene
+def files_are_transferred_only_if_needed(scene: Scene) -> None:
+    """The pool's machine shares them, so that no step names what it reads."""
+    b = Bundled(scene, "IF_NEEDED")
+    b.submit_chain()
+    b.chained()
+    scene.says("Submitting bundle 1 of 4 nodes: A, B, C, ...")
+
+
+# DAGMan dies, or another one goes on.
 
 
 @both
@@ -299,16 +193,22 @@ def its_job_ends_without_dagman(b: Bundled) -> None:
     b.well_once()
 
 
-@both
-def the_results_are_cut(b: Bundled) -> None:
-    b.submit(D=WAITS)
-    b.started("A", "D")
-    b.ends_without_dagman("go.D")
-    path = b.scene.work / "t.dag.bundles" / "1" / "results"
-    text = path.read_bytes()
-    os.truncate(path, text.index(b'"ended": 4') + 30)
-    b.scene.release()
-    b.well(D=2)
+@STAGE.scene
+def stock_goes_on_with_the_rescue_file(s: Scene) -> None:
+    b = Bundled(s, SHARED)
+    b.submit(size=2, C=WAITS)
+    s.says("Node B job.s. have exited the queue")
+    b.started("C")
+    s.remove()
+    s.gone()
+    text = s.run("condor_pydagman", "flatten", "--without-bundles", "t.dag")
+    (s.work / "t.dag").write_text(text)
+    s.touch("go.C")
+    (s.work / "t.dag.dagman.log").unlink()
+    words = ("-update_submit", "-dagman", s.access_point.stock_dagman, "t.dag")
+    s.cluster = s.access_point.submit(s.work, *words, stock=True)
+    b.ends()
+    b.ran(C=2)
 
 
 test_scenes = STAGE.tests()

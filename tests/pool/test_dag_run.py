@@ -62,19 +62,6 @@ open("go", "w").close()
 told += asyncio.run(both())
 told.append(run.wait().exit_code)
 """
-REMOVED = """
-events = by_file.events()
-run.hold()
-run.wait(until=is_at(DagState.HELD))
-run.remove("enough")
-for one in run, by_file:
-    told.append(one.wait().state.name)
-told.append(all(event.name for event in events))
-try:
-    run.remove()
-except PydagmanError as error:
-    told.append("not in the queue" in str(error))
-"""
 NOTEBOOK = """\
 import json, sys
 import nbformat
@@ -116,11 +103,6 @@ def test_a_run_that_is_held_killed_and_goes_on(access_point: AccessPoint, work: 
         *("HELD", True, "HELD", True, True),
         *("RUNNING", 3, 1, 1),
     ]
-
-
-def test_a_run_that_is_removed_while_it_is_held(access_point: AccessPoint, work: Path) -> None:
-    told = told_by(access_point, work, BEGIN + REMOVED)
-    assert told == ["RUNNING", "RUNNING", "REMOVED", "REMOVED", True, True]
 
 
 def test_the_example_of_the_page(access_point: AccessPoint, work: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,7 +23,7 @@ queue
 """
 
 
-def three_sites(s: Scene, most: int, most_at_bad: int = 1) -> dict[str, Path]:
+def three_sites(s: Scene) -> dict[str, Path]:
     """The example's files, its sites, and their areas; one of them fails all jobs."""
     for path in EXAMPLE.glob("*.*"):
         shutil.copy(path, s.work)
@@ -38,12 +37,7 @@ def three_sites(s: Scene, most: int, most_at_bad: int = 1) -> dict[str, Path]:
     sites = Sites(s)
     areas = {name: new_directory(s.work / "areas" / name) for name in NAMES}
     for name, area in areas.items():
-        sites.write(
-            name,
-            most_at_bad if name == "west" else most,
-            f'Door = "file://{area}"\n',
-            area=str(area),
-        )
+        sites.write(name, 1, f'Door = "file://{area}"\n', area=str(area))
     sites.publish()
     (areas["west"] / "broken").touch()
     return areas
@@ -62,7 +56,7 @@ def results(s: Scene) -> dict[str, str]:
 @STAGE.scene
 def three_units_at_three_sites(s: Scene) -> None:
     """One site fails all jobs: its unit is staged in once more, at another site."""
-    areas = three_sites(s, 1)
+    areas = three_sites(s)
     s.submit("CONFIG t.config\nINCLUDE placed.dag\n")
     assert s.ends() == 0
     sites = results(s)
@@ -73,48 +67,6 @@ def three_units_at_three_sites(s: Scene) -> None:
     assert said.count(" has to leave site west-") == 1
     staged = s.text("t.dag.nodes.log")
     assert all(f'Destination = "{area}/unit' in staged for area in areas.values())
-    assert [path.name for area in areas.values() for path in area.iterdir()] == ["broken"]
-
-
-@STAGE.scene
-def space_at_a_site_that_a_unit_has_left(s: Scene) -> None:
-    """It is given back; that of the units which are done stays until its duration has passed."""
-    areas = three_sites(s, 1)
-    staged = s.text("stage-in.dap").replace("]\n", '  allocation_id = "$(unit)";\n]\n')
-    space = 'dest_host = "$(MATCH_Door)"; allocation_id = "$(unit)"; size = "1 kB"'
-    duration = 'duration = "60 minutes"'
-    (s.work / "stage-in.dap").write_text(f"[ dap_type = allocate; {space}; {duration} ]\n{staged}")
-    capacities = ", ".join(f"{area}=9 kB" for area in areas.values())
-    knobs = {"PYDAGMAN_PLACEMENT_DIR": str(s.work / "shared")}
-    with (s.work / "t.config").open("a") as config:
-        config.write(f"PYDAGMAN_PLACEMENT_DIR = {knobs['PYDAGMAN_PLACEMENT_DIR']}\n")
-        config.write(f"PYDAGMAN_PLACEMENT_CAPACITY = {capacities}\n")
-    s.submit("CONFIG t.config\nINCLUDE placed.dag\n")
-    assert s.ends() == 0
-
-    def kept() -> list[str]:
-        shown = ("condor_pydagman", "allocations", "list", "--json")
-        environment = {f"_CONDOR_{name}": value for name, value in knobs.items()}
-        done = s.access_point.run(*shown, cwd=s.work, environment=environment)
-        return sorted(one["allocation_id"] for one in json.loads(done.stdout))
-
-    s.until(lambda: kept() == ["unit1", "unit2", "unit3"], "space at the left site is given back")
-    assert s.text("t.dag.placements/released.out").count("released: unit") == 1
-
-
-@STAGE.scene
-def forty_units_at_three_sites(s: Scene) -> None:
-    """One site fails all jobs, and gets three units, though it has room for more and pauses are
-    short."""
-    areas = three_sites(s, 3, 20)
-    s.submit("CONFIG t.config\nINCLUDE many.dag\n")
-    assert s.ends() == 0
-    sites = results(s)
-    assert sorted(sites) == sorted(f"unit{number}" for number in range(1, 41))
-    assert set(sites.values()) == {"north", "south"}
-    said = s.out()
-    assert said.count(" is matched to site west-") == 3
-    assert said.count(" has to leave site ") == 3
     assert [path.name for area in areas.values() for path in area.iterdir()] == ["broken"]
 
 

@@ -1,106 +1,88 @@
-"""Conditions on the real pool: branches by attributes of jobs, files of sweeps, rescue files, and
-the examples."""
+"""What DAGMan decides itself, on real jobs: conditions over their attributes, ENOUGH, BRAKE."""
 
 from __future__ import annotations
 
+import json
+
 from tests.pool.scenes import Scene, Stage
+from tests.pool.test_steering import steer
 
 STAGE = Stage()
-# The job exits with $(code), and writes $(text) into its file first.
+# The job notes its node in `ran`, and ends when there is no file `hold.NODE`.
 STEP = """\
+#== step.sub
 universe = scheduler
 executable = step.sh
-arguments = "$(JOB) $(code:0) '$(text)'"
+arguments = "$(JOB)"
 queue
-"""
-SCRIPT = """\
+#== step.sh
 #!/bin/sh
-echo "${3:-size = 5}" > "$1.ad"
 echo "$1" >> ran
 while [ -e "hold.$1" ]; do sleep 0.1; done
-exit "$2"
 """
-
-
-def begin(s: Scene, dag: str, *words: str) -> None:
-    (s.work / "step.sub").write_text(STEP)
-    (s.work / "step.sh").write_text(SCRIPT)
-    (s.work / "step.sh").chmod(0o755)
-    nodes = dict.fromkeys(word for line in dag.splitlines() for word in _edge(line))
-    s.submit("".join(f"JOB {node} step.sub\n" for node in nodes) + dag, *words)
-
-
-def _edge(line: str) -> list[str]:
-    """The nodes of a PARENT line, but for those of sweeps."""
-    words = [one for one in line.split() if "{" not in one]
-    return [one for one in words if one not in ("PARENT", "CHILD")] if "CHILD" in words else []
+TRIES = [f"try{number}" for number in range(6)]
+SEARCH = "".join(f"JOB {name} step.sub\nCATEGORY {name} search\n" for name in TRIES)
+# All fail alike until the file `mended` is there; K keeps the DAG alive until `go.K`.
+SICK = [f"N{number}" for number in range(20)]
+BRAKED = """\
+JOB K told.sub
+PRIORITY K 1
+BRAKE sick 2 HOLD
+#== sick.sh
+#!/bin/sh
+test -e mended || exit 3
+echo "$1" >> well
+#== sick.sub
+universe = scheduler
+executable = sick.sh
+arguments = $(JOB)
+queue
+"""
+HALTED = 6  # DAG_Status
 
 
 def ran(s: Scene) -> list[str]:
-    return sorted((s.work / "ran").read_text().split())
+    return sorted(s.text("ran").split())
 
 
 @STAGE.scene
 def attributes_of_a_job_decide(s: Scene) -> None:
-    begin(
-        s,
-        "PARENT A CHILD X Y\nPUBLISH A ATTRIBUTES NumJobStarts,Cmd\n"
+    s.submit(
+        "JOB A step.sub\nJOB X step.sub\nJOB Y step.sub\nPARENT A CHILD X Y\n"
+        "PUBLISH A ATTRIBUTES NumJobStarts,Cmd\n"
         'RUN_IF X Parents.A.NumJobStarts >= 0 && regexp("step.sh$", Parents.A.Cmd)\n'
-        "RUN_IF Y Parents.A.NumJobStarts > 5\n",
+        f"RUN_IF Y Parents.A.NumJobStarts > 5\n{STEP}"
     )
     assert s.ends() == 0, s.out()[-4000:]
     assert ran(s) == ["A", "X"]
 
 
 @STAGE.scene
-def a_rescue_dag_knows_what_was_decided(s: Scene) -> None:
-    begin(
-        s,
-        "PARENT A CHILD X Y B\nPARENT B CHILD Z\nPARENT A CHILD Z\nPUBLISH A FILE A.ad\n"
-        "RUN_IF X Parents.A.size > 9\nPARENT X CHILD X1\nPARENT X1 B CHILD E\n"
-        'RUN_IF Z Parents.A.size == 5 && Parents.B.Outcome == "DONE"\n'
-        'RUN_IF E Parents.X1.Outcome == "SKIPPED" && Done == 1\n'
-        'RUN_IF Y true\nVARS B code="1"\n',
-    )
-    assert s.ends() == 1
-    rescue = s.text("t.dag.rescue001").splitlines()
-    assert {"SKIPPED X", "SKIPPED X1", "DONE A", "DONE Y"} <= set(rescue)
-    assert "NODE_RESULT A [ size = 5; ExitCode = 0; Retries = 0 ]" in rescue
-    (s.work / "A.ad").unlink()
-    text = (s.work / "t.dag").read_text().replace('VARS B code="1"', "")
-    (s.work / "t.dag").write_text(text)
-    s.submit_again()
+def a_search_stops_when_enough_is_found(s: Scene) -> None:
+    s.touch(*(f"hold.{name}" for name in TRIES))
+    best = f"JOB best step.sub\nPARENT {' '.join(TRIES)} CHILD best\n"
+    s.submit(f"{SEARCH}{best}ENOUGH CATEGORY search 2\n{STEP}", "-maxjobs", "4")
+    s.until(lambda: sum(s.submissions().values()) == 4, "four jobs")
+    for name in TRIES[:2]:
+        (s.work / f"hold.{name}").unlink()
     assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["A", "B", "B", "E", "Y", "Z"]
+    assert [name for name in ran(s) if name not in TRIES[2:4]] == ["best", "try0", "try1"]
+    assert "DAG Enough: the node is not needed" in s.text("t.dag.nodes.log")
+    found = json.loads(s.text("t.dag.metrics"))
+    assert (found["nodes_not_needed"], found["nodes_succeeded"]) == (4, 3)
 
 
 @STAGE.scene
-def each_node_of_a_sweep_publishes_a_file_of_its_own(s: Scene) -> None:
-    begin(
-        s,
-        'SWEEP try_{x} step.sub OVER x IN 4 7 VARS text="size = $(x)"\n'
-        "PARENT try_{x} CHILD X\nPUBLISH try_{x} FILE try_$(x).ad\n"
-        "RUN_IF X Parents.try_4.size + Parents.try_7.size == 11\n",
-    )
-    assert s.ends() == 0, s.out()[-4000:]
-    assert ran(s) == ["X", "try_4", "try_7"]
-
-
-@STAGE.scene
-def the_examples_run(s: Scene) -> None:
-    found = {}
-    for name, code in (("choose", 0), ("switch", 0), ("handler", 1)):
-        s.bring("decisions")
-        (s.work / "ran").unlink(missing_ok=True)
-        dag = s.work / f"{name}.dag"
-        s.cluster = s.access_point.submit(s.work, dag.name)
-        assert s.access_point.wait(dag).code == code
-        found[name] = ran(s)
-    assert found == {
-        "choose": ["measure", "report", "small"],
-        "switch": ["choose", "two", "two-more"],
-        "handler": ["repair", "tidy", "work"],
-    }
+def a_brake_holds_jobs_in_the_queue_until_it_is_released(s: Scene) -> None:
+    nodes = "".join(f"JOB {name} sick.sub\nRETRY {name} 5\n" for name in SICK)
+    s.submit(nodes + BRAKED, "-maxjobs", "2")
+    s.says("Brake sick: 3 nodes failed, more than 2: N.* HOLD")
+    s.has(DAG_Status=HALTED, DAG_JobsHeld=1)
+    assert "Held by the brake of its DAG: sick: 3 nodes failed" in s.text("t.dag.nodes.log")
+    s.touch("mended", "go.K")
+    steer(s, "resume")
+    assert s.ends() == 0
+    assert sorted(s.text("well").split()) == sorted(SICK)
 
 
 test_decisions = STAGE.tests()

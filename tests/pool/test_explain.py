@@ -1,5 +1,5 @@
 """condor_pydagman explain: one DAG that has failed in ten ways, while it runs and when it was
-removed; and what keeps a DAG from going on.
+removed, and one that an exit code has ended.
 
 While stock is recorded, stock's DAGs are explained too: the causes must be the same.
 """
@@ -173,35 +173,6 @@ def an_exit_code_that_ends_the_dag(s: Scene) -> list[Any]:
     assert nodes_by_cause(said, "note") == {"node.stopped": ["B"], "dag.rescue": []}
     keep_for_later(s, "an_exit_code_that_ends_the_dag")
     return causes(said)
-
-
-@STAGE.scene
-def what_keeps_a_dag_from_going_on(s: Scene) -> None:
-    s.submit("JOB A told.sub\nJOB B told.sub\nJOB C job.sub\nPARENT B CHILD C\n", "-maxjobs", "1")
-    s.applied("EXECUTE", "A")
-    said = explain(s, "t.dag")
-    assert (said["code"], nodes_by_cause(said, "waiting")) == (0, {"throttle.full": ["B"]})
-    full = of(said, "throttle.full", "B")
-    assert full["evidence"][0]["source"] == "-MaxJobs 1, command line of DAGMan"
-    said = explain(s, str(s.cluster), "C")
-    assert of(said, "node.waiting", "B")["sentence"].startswith("It is waiting for 1 parent")
-    s.touch("t.dag.halt")
-    s.says("Halting DAGMan progess")
-    said = explain(s)
-    assert (said["code"], nodes_by_cause(said)) == (1, {"dag.halted": []})
-    (s.work / "t.dag.halt").unlink()
-    s.hold()
-    said = explain(s, "t.dag")
-    assert nodes_by_cause(said) == {"dagman.held": []}
-    assert said["findings"][0]["advice"] == [f"To continue: condor_release {s.cluster}"]
-    s.release()
-    s.touch("go.A", "go.B")
-    assert s.ends() == 0
-    said = explain(s, "t.dag")
-    assert (said["code"], said["findings"]) == (0, [])
-
-
-test_what_keeps_a_dag = STAGE.tests()
 
 
 @pytest.mark.parametrize("name", STAGE.pairs)

@@ -188,58 +188,6 @@ def files_that_cannot_be_written(s: Scene) -> None:
         assert len(re.findall(rf"Warning: can't write {name}: Is a directory", s.out())) == 1, name
 
 
-@STAGE.scene
-def files_that_can_be_written_later(s: Scene) -> None:
-    """No line of jobstate.log is lost."""
-    s.submit(
-        "JOBSTATE_LOG later/jobstate\nNODE_STATUS_FILE later/status 1\n"
-        "JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n"
-    )
-    s.says("can't write later/status")
-    s.says("can't write later/jobstate")
-    s.started("A 0")
-    new_directory(s.work / "later")
-    s.touch("go.A")
-    assert s.ends() == 0
-    lines = s.text("later/jobstate").splitlines()
-    kinds = [line.split()[2] for line in lines if " INTERNAL " not in line]
-    assert [kind for kind in kinds if kind != "EXECUTE"] == [
-        *("SUBMIT", "JOB_TERMINATED", "JOB_SUCCESS"),
-        *("SUBMIT", "JOB_TERMINATED", "JOB_SUCCESS"),
-    ]
-    assert "DAGMAN_STARTED" in lines[0]
-    assert "DAGMAN_FINISHED 0" in lines[-1]
-    assert "STATUS_DONE (success)" in s.text("later/status")
-
-
-@STAGE.scene
-def a_status_file_tells_of_scripts_at_once(s: Scene) -> None:
-    """Stock writes it only when the nodes log has something new."""
-    s.submit(
-        "NODE_STATUS_FILE t.status 1\nJOB A job.sub\n"
-        "SCRIPT PRE A wait.sh A\nJOB B job.sub\nPARENT A CHILD B\n"
-    )
-    s.until(lambda: '"STATUS_PRERUN"' in s.text("t.status"), "the PRE script in it")
-    s.touch("go.A")
-    assert s.ends() == 0
-
-
-@STAGE.scene
-def logs_that_are_links(s: Scene) -> None:
-    """To files that exist, as with stock."""
-    s.write("JOBSTATE_LOG t.jobstate\nJOB A job.sub\n")
-    (s.work / "far").mkdir()
-    for name in ("t.jobstate", "t.dag.nodes.log", "t.dag.dagman.out"):
-        (s.work / "far" / name).touch()
-        (s.work / "far" / name).chmod(0o666)
-        (s.work / name).symlink_to(f"far/{name}")
-    s.submit_again("-force")
-    assert s.ends() == 0
-    for name in ("t.jobstate", "t.dag.nodes.log", "t.dag.dagman.out"):
-        assert (s.work / name).is_symlink()
-        assert (s.work / "far" / name).stat().st_size, name
-
-
 test_scene = STAGE.tests()
 
 

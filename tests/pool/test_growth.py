@@ -1,50 +1,14 @@
-"""DAGs that grow: by what their nodes write, by people, across kills of DAGMan and rescue files."""
+"""DAGs that grow: by what their nodes write, by people, by a FEEDER."""
 
 from __future__ import annotations
 
-from tests.pool import dags
-from tests.pool.scenes import FIRST, Scene, Stage
+import json
+
+from condor_pydagman.pool import processes
+from tests.pool.scenes import Scene, Stage
 from tests.pool.test_steering import steer
 
 STAGE = Stage()
-# As Epigenomics: a split whose number of parts only it knows, a chain for each part, a merge.
-EPIGENOMICS = """\
-JOB split job.sub
-SCRIPT POST split split.sh
-EXTEND split lanes.dag TRUSTED
-JOB merge job.sub
-JOB index job.sub
-PARENT split CHILD merge
-PARENT merge CHILD index
-#== split.sh
-#!/bin/sh
-for lane in 1 2 3; do
-    echo "JOB filter$lane job.sub"
-    echo "JOB align$lane told.sub"
-    echo "PARENT filter$lane CHILD align$lane"
-done > lanes.dag
-"""
-LANES = ("1", "2", "3")
-
-
-@STAGE.scene
-def a_split_finds_its_parts_at_run_time(s: Scene) -> None:
-    s.submit(EPIGENOMICS)
-    s.started(*(f"align{lane} 0" for lane in LANES))
-    s.settled()
-    assert "Submitting HTCondor Node merge " not in s.out()
-    s.kill()  # what was added is known from then on, whatever becomes of the file
-    (s.work / "lanes.dag").write_text("JOB other job.sub\n")
-    s.touch(*(f"go.align{lane}" for lane in LANES))
-    assert s.ends() == 0
-    names = ["split", "merge", "index", *(f"{what}{n}" for n in LANES for what in WHAT)]
-    assert dags.runs(s.work) == {f"{name} 0": 1 for name in names}
-    flat = s.run("condor_pydagman", "flatten", "--grown", "t.dag")
-    assert "JOB align3 told.sub" in flat
-    assert "EXTEND" not in flat
-
-
-WHAT = ("filter", "align")
 UNIVERSES = ("vanilla", "local", "scheduler")
 ITEMS = ("$ENV(HOME)", "US$5", "([1+1])", "(DOLLAR)", "(Name)")
 REFUSED = ("$(JOB)", "$$([1+1])", "x$")
@@ -95,36 +59,17 @@ def a_person_adds_nodes(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_rescue_file_knows_what_new_nodes_have_decided(s: Scene) -> None:
+def the_feeder_is_killed_with_the_dag(s: Scene) -> None:
     s.submit(
-        'JOB A told.sub\nJOB Z first.sub\nVARS Z code="3"\n#== look.sh\n#!/bin/sh\n'
-        "echo 'n = 5' > look.ad\n" + FIRST
+        "JOB A told.sub\nFEEDER BELOW 2 PROGRAM hang.sh\n"
+        "#== hang.sh\n#!/bin/sh\necho $$ > hang.pid\nexec sleep 1000\n"
     )
-    s.started("A 0")
-    (s.work / "more.dag").write_text(
-        "JOB look job.sub\nSCRIPT POST look look.sh\nPUBLISH look FILE look.ad\nJOB X job.sub\n"
-        "JOB Y job.sub\nPARENT look CHILD X\nPARENT look Z CHILD Y\nRUN_IF X Parents.look.n > 7\n"
-        'RUN_IF Y Parents.look.n == 5 && Parents.Z.Outcome == "DONE"\n'
-        "JOB cached job.sub\nCACHE cached\n"
-    )
-    assert "RUN_IF can't be said of node Z" in add(s, "RUN_IF Z true\n", code=1)
-    assert "BRAKE can't be added" in add(s, "BRAKE b 1 HALT\n", code=1)
-    assert "no limit is defined" in add(s, "JOB L job.sub\nSHARED_LIMIT none NODES L\n", code=1)
-    assert steer(s, "add", "more.dag") == "4 nodes added\n"
-    s.touch("go.A")
-    assert s.ends() == 1
-    assert "SKIPPED X\n" in s.text("t.dag.rescue001")
-    assert "NODE_RESULT look " in s.text("t.dag.rescue001")
-    s.submit_again()
-    assert s.ends() == 0
-    assert dags.runs(s.work)["Y 0"] == 1
-    assert dags.runs(s.work)["cached 0"] == 1
-
-
-def add(s: Scene, text: str, code: int = 0) -> str:
-    """Add these lines."""
-    (s.work / "lines.dag").write_text(text)
-    return steer(s, "add", "lines.dag", code=code)
+    pid = s.until(lambda: s.text("hang.pid").strip(), "the program to run")
+    info = json.loads(steer(s, "info", "--json"))
+    assert info["feeder"] == {"state": "runs", "feedings": 0, "nodes": 0, "error": ""}
+    s.remove()
+    s.gone()
+    s.until(lambda: not processes.stat_of(int(pid)).alive, "the end of the program", after_end=True)
 
 
 test_growth = STAGE.tests()

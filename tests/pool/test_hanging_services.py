@@ -129,14 +129,6 @@ def test_orders_and_condor_hold_while_a_submit_hangs(s: Scene) -> None:
     assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
 
 
-def test_condor_rm_while_a_submit_hangs(s: Scene) -> None:
-    with hanging_submit(s):
-        check_is_removed(s)
-    assert s.ends() == 2
-    s.gone()
-    assert dags.runs(s.work) == {}
-
-
 def test_condor_rm_while_the_schedd_does_not_come_back_for_long(s: Scene) -> None:
     """The wait for it has an end; the schedd removes what is left when it is back."""
     with hanging_submit(s):
@@ -160,18 +152,6 @@ def test_orders_while_edits_of_the_job_ad_hang(s: Scene) -> None:
     s.touch("go.A")
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 0": 1}
-
-
-def test_leaving_while_the_schedd_can_not_be_told_of_the_end(s: Scene) -> None:
-    s.submit("JOB B job.sub NOOP\nSCRIPT PRE B wait.sh B\n")
-    s.wrote("B")
-    with stopped_schedd(s.access_point):
-        s.touch("go.B")
-        s.says("All jobs Completed!")
-        hangs(s)
-        check_leaves(s)
-    assert s.ends() == 0
-    assert not (s.work / "t.dag.lock").exists()
 
 
 HELPER = """\

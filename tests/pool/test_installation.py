@@ -19,8 +19,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.scenes import Scene
 from tests.pool.stock import Stock, plain
 
-FROM_DAG = 'import htcondor2; htcondor2.Submit.from_dag("t.dag", {})'
-
 # Its submission fails, which only the end of its POST script tells in stock's nodes log.
 REFUSED = """\
 JOB X refused.sub
@@ -107,19 +105,9 @@ def test_a_dag_outlives_the_files_of_its_dagman(
     assert done == ["A", "B", "C"]
 
 
-def test_from_dag_takes_the_first_condor_dagman_of_path(
-    installation: Installation, installed: Callable[..., str], work: Path
-) -> None:
-    dags.write(work, "JOB A job.sub\n")
-    installed(work, str(installation.python), "-c", FROM_DAG)
-    text = (work / "t.dag.condor.sub").read_text()
-    assert re.search(rf"^executable\s*= {installation.links}/condor_dagman$", text, re.M)
-
-
 # Times, places, and the numbers of jobs and of this machine, in a log or a rescue file.
 STAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
 HOST = re.compile(r"<\d+\.\d+\.\d+\.\d+:[^>]*>")
-DATE = re.compile(r"\d+/\d+/\d+ \d\d:\d\d:\d\d( \w+)?|\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d\S*")
 FIRST_ID = 900001  # of the jobs in a log that was recorded; the pool has no such jobs
 END = """\
 005 (%s.000.000) 2026-01-01 00:00:00 Job terminated.
@@ -229,56 +217,3 @@ def test_a_dagman_that_was_gone_for_a_while_goes_on_and_stock_could(
     assert dags.scripts(s.work) == sorted([*SCRIPTS, "post X"])
     assert "Running in RECOVERY mode" in s.out()
     assert access_point.history(s.cluster)["Cmd"] == str(link)
-
-
-PAIR = "JOB A job.sub\nJOB B wait.sub\nPARENT A CHILD B\n" + FILES
-
-
-def fails(s: Scene) -> list[str]:
-    """Run a DAG whose B fails; its rescue file."""
-    s.write(PAIR)
-    (s.work / "wait.sh").write_text("#!/bin/sh\nexit 1\n")
-    s.submit_again()
-    assert s.ends() == 1
-    return DATE.sub("DATE", s.text("t.dag.rescue001")).split("\n")
-
-
-def succeeds(s: Scene) -> dict[str, int]:
-    """Run the DAG once more, with a B that succeeds, from its rescue file; what ran."""
-    (s.work / "wait.sh").write_text("#!/bin/sh\necho B 0 end now >> ledger\n")
-    s.submit_again()
-    assert s.ends() == 0
-    assert s.out().count("USING RESCUE DAG t.dag.rescue001") == 1
-    return dags.runs(s.work)
-
-
-def one_after_the_other(s: Scene, second: str) -> dict[str, Any]:
-    """The rescue file of one program, and what ran in all when the other went on from it."""
-    rescue = fails(s)
-    s.flavour = second
-    return {"rescue": rescue, "runs": succeeds(s)}
-
-
-def test_ours_goes_on_from_a_rescue_file_of_stock(
-    access_point: AccessPoint, work: Path, stock: Stock
-) -> None:
-    recorded = stock(
-        "a rescue file of stock",
-        lambda: one_after_the_other(scene(access_point, work / "live", STOCK), OURS),
-    )
-    assert recorded["runs"] == {"A 0": 1, "B 0": 1}
-    s = scene(access_point, work / OURS)
-    s.write(PAIR)
-    (s.work / "t.dag.rescue001").write_text("\n".join(recorded["rescue"]))
-    assert succeeds(s) == {"B 0": 1}
-
-
-def test_a_rescue_file_is_one_that_stock_went_on_from(
-    access_point: AccessPoint, work: Path, stock: Stock
-) -> None:
-    recorded = stock(
-        "a rescue file of ours",
-        lambda: one_after_the_other(scene(access_point, work / "live"), STOCK),
-    )
-    assert recorded["runs"] == {"A 0": 1, "B 0": 1}
-    assert plain(fails(scene(access_point, work / OURS))) == recorded["rescue"]

@@ -131,12 +131,6 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     assert (row["name"], row["taken"], row["most"], row["own"]) == ("few", 3, 3, True)
     waits = {one["cluster"]: one["waiting"] for one in row["dags"]}
     assert waits == {shared.clusters["a"]: 3, shared.clusters["b"]: 2}
-    told = " ".join(shared.command("explain", str(shared.clusters["b"])).split())
-    assert "2 nodes are waiting for the shared limit few: 3 of 3 jobs are in use, 3 by " in told
-    assert "waiting for few" in shared.command("ls")
-    seen = " ".join(shared.command("watch", "--once", str(shared.clusters["b"])).split())
-    assert "shared limit few: 3 of 3 jobs in use, 0 by this DAG" in seen
-    assert "2 nodes are waiting for the shared limit few: 3 of 3 jobs are in use." in seen
     s.run("condor_hold", str(shared.clusters["a"]))
     shared.until(lambda: not shared.pid("a"), "DAGMan to leave")
     s.run(
@@ -149,28 +143,6 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     s.run("condor_rm", str(shared.clusters["a"]))
     shared.submit("d", 3)
     assert shared.ended("d") == 0
-
-
-@STAGE.scene
-def who_takes_the_names_of_coming_dags_keeps_none_from_starting(s: Scene) -> None:
-    shared = Shared(s, "few = JOBS 3\n", own=False)
-    shared.submit("a", 1, "go")
-    shared.until(lambda: shared.runs("a") == 1, "a job")
-    places = s.work / "places"
-    (name,) = [path.name for path in places.glob("limits.*")]
-    usual = name.rpartition(".")[0]
-    for number in range(1, 51):
-        (places / f"{usual}.{shared.clusters['a'] + number}").mkdir()
-    shared.submit("b", 2, "go")
-    shared.until(lambda: shared.runs("b") == 2, "two jobs")
-    (row,) = json.loads(shared.command("limits", "--json"))
-    assert {one["cluster"]: one["taken"] for one in row["dags"]} == {
-        shared.clusters["a"]: 1,
-        shared.clusters["b"]: 2,
-    }
-    s.touch("go")
-    assert [shared.ended(name) for name in "ab"] == [0, 0]
-    assert len(list(places.glob("limits.*"))) == 50
 
 
 @STAGE.scene

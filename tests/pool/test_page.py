@@ -1,4 +1,4 @@
-"""The buttons and dials of the page, pressed in a real browser on a DAG that really runs."""
+"""The buttons of the page, pressed in a real browser on a DAG that really runs."""
 
 from __future__ import annotations
 
@@ -106,31 +106,6 @@ def buttons_of_nodes(s: Scene) -> None:
     assert s.ends() == 0
     assert dags.runs(s.work)["F 1"] == 1
     assert "S 0" not in dags.starts(s.work)
-
-
-@STAGE.scene
-def buttons_and_dials_of_the_dag(s: Scene) -> None:
-    s.submit("JOB A told.sub\n", started="A 0")
-    with opened(s) as page:
-        page.get_by_role("button", name="Halt").click()
-        page.get_by_role("dialog").get_by_label("Reason").fill("tea")
-        agree(page)
-        s.says("Halt reason: tea")
-        s.has(DAG_Status=6)
-        page.get_by_role("button", name="Resume", exact=True).click()
-        s.has(DAG_Status=0)
-        numbers = {"Jobs": 11, "Idle jobs": 12, "PRE scripts": 13, "POST scripts": 14}
-        for label, number in {**numbers, "Priority": 5}.items():
-            page.get_by_label(label, exact=True).fill(str(number))
-        page.get_by_role("button", name="Apply").click()
-        s.has(
-            DAGMan_MaxJobs=11, DAGMan_MaxIdle=12, DAGMan_MaxPreScripts=13, DAGMan_MaxPostScripts=14
-        )
-        s.has(PYDAGMAN_Priority=5)
-        page.get_by_role("button", name="Remove the DAG").click()
-        page.get_by_role("dialog").locator("button.confirm").click()
-        assert s.ends() == 2
-        page.locator(".why-not", has_text="The DAG has ended").wait_for()
 
 
 @STAGE.scene

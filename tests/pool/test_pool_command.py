@@ -16,6 +16,7 @@ from condor_pydagman.pool import processes
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
 from tests.pool.conftest import set_knobs
+from tests.pool.dagmans import processes_in
 from tests.pool.waiting import until
 from tests.waiting import LIMIT_S
 
@@ -121,12 +122,12 @@ def test_a_pool_is_stopped_with_a_dag_and_started_again(
     """No process is left, the tests' pool is let alone, and the queue is kept."""
     cluster = submit(other, access_point, work)
     assert other.processes()
-    assert _living_in(work)
+    assert processes_in(work)
     stopped = other.type("stop")
     assert stopped.returncode == 0, stopped.stderr
     assert "is stopped" in stopped.stdout
     assert other.processes() == []
-    assert _living_in(work) == []
+    assert processes_in(work) == []
     assert access_point.pool.status().up
     access_point.run("condor_q")
 
@@ -143,15 +144,3 @@ def test_a_pool_is_stopped_with_a_dag_and_started_again(
         lambda: other.type("run", *total).stdout.split() == ["1"], say="the DAG in the queue"
     )
     assert other.type("run", "condor_rm", str(cluster)).returncode == 0
-
-
-def _living_in(directory: Path) -> list[str]:
-    """Processes whose working directory it is."""
-    found = []
-    for entry in os.listdir("/proc"):
-        try:
-            if entry.isdigit() and os.readlink(f"/proc/{entry}/cwd") == str(directory):
-                found.append(entry)
-        except OSError:
-            continue
-    return found

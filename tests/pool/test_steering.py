@@ -50,56 +50,6 @@ def steer(s: Scene, *words: str, code: int = 0) -> str:
 
 
 @STAGE.scene
-def a_failed_node_runs_again(s: Scene) -> None:
-    s.submit(FAILING)
-    s.says("Node F job proc .* failed with status 3")
-    assert steer(s, "names", "F") == "F\n"
-    assert "1 node is run again" in steer(s, "rerun", "F")
-    s.ran("G 0")
-    s.touch("go.K")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"F 0": 1, "F 1": 1, "G 0": 1, "K 0": 1}
-
-
-@STAGE.scene
-def a_node_is_cancelled_and_its_retries_do_not_apply(s: Scene) -> None:
-    s.submit(PAIR + "RETRY A 3\n", started="A 0")
-    assert "1 node is cancelled" in steer(s, "cancel", "A")
-    s.says("Node A: cancelled by ")
-    s.has(DAG_NodesFailed=1, DAG_NodesFutile=1)
-    assert "refused: A: it failed" in steer(s, "cancel", "A", code=1)
-    assert "refused: B: one of its ancestors" in steer(s, "rerun", "B", code=1)
-    s.touch("go.K")
-    assert s.ends() == 1
-    assert dags.starts(s.work) == {"A 0": 1, "K 0": 1}
-
-
-@STAGE.scene
-def nodes_are_skipped_and_marked_done(s: Scene) -> None:
-    s.submit(PAIR + 'JOB F job.sub\nVARS F code="1"\nJOB G job.sub\nPARENT F CHILD G\n')
-    s.says("Node F job proc .* failed with status 1")
-    steer(s, "skip", "B")
-    assert "would be marked done" in steer(s, "done", "--state", "failed", "--dry")
-    steer(s, "done", "--state", "failed")
-    s.ran("G 0")
-    s.touch("go.A", "go.K")
-    assert s.ends() == 0
-    assert "B 0" not in dags.starts(s.work)
-
-
-@STAGE.scene
-def jobs_are_held_and_released(s: Scene) -> None:
-    s.submit(PAIR, started="A 0")
-    steer(s, "hold", "--pattern", "A*")
-    s.has(DAG_JobsHeld=1)
-    assert "steer" in s.text("t.dag.nodes.log")
-    steer(s, "release", "A")
-    s.has(DAG_JobsHeld=0)
-    s.touch("go.A", "go.K")
-    assert s.ends() == 0
-
-
-@STAGE.scene
 def from_python(s: Scene) -> None:
     s.submit(PAIR + "CATEGORY A big\nCATEGORY B big\n", started="A 0")
     requests = [
@@ -139,16 +89,6 @@ def what_was_asked_is_known_after_kills(s: Scene) -> None:
     assert s.ends() == 1
     assert dags.runs(s.work) == {"F 0": 1, "F 1": 1, "G 0": 1, "K 0": 1}
     assert sorted(s.rescue()) == ["F", "G", "K", "S"]
-
-
-@STAGE.scene
-def all_is_cancelled(s: Scene) -> None:
-    s.submit(PAIR + "FINAL Z job.sub\n", started="A 0")
-    assert "rescue file" in steer(s, "cancel-all")
-    s.ran("Z 0")
-    assert s.ends() == 0  # the FINAL node decides
-    assert s.rescue() == []
-    assert "B 0" not in dags.starts(s.work)
 
 
 @STAGE.scene
@@ -206,18 +146,6 @@ def _attribute(s: Scene, node: str, name: str) -> Any:
     """Of the node's job in the queue."""
     found = s.access_point.queue(f'DAGNodeName == "{node}" && DAGManJobId == {s.cluster}')
     return found[0].get(name) if found else None
-
-
-@STAGE.scene
-def a_wrong_request(s: Scene) -> None:
-    s.submit(PAIR, started="A 0")
-    assert "no node 'AB'" in steer(s, "cancel", "AB", code=1)
-    assert "invalid choice: 'dead'" in steer(s, "cancel", "--state", "dead", code=2)
-    assert "name the nodes" in steer(s, "cancel", code=2)
-    assert "one of" in steer(s, "cancel", "A", "--state", "failed", code=1)
-    s.touch("go.A", "go.K")
-    assert s.ends() == 0
-    assert "no DAGMan of yours runs" in steer(s, "cancel", "A", code=1)
 
 
 test_steering = STAGE.tests()

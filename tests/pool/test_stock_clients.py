@@ -1,12 +1,13 @@
 """HTCondor's own clients, shown a DAG under our DAGMan: what they print must be what they print of
 the same DAG under stock.  They look at one that stands still, a node in each state that lasts, and
-at one that has ended.
+at one that has ended.  Others than our condor_submit_dag submit DAGs to our DAGMan.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,35 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.bindings import need_htcondor_cli
 from tests.pool.stock import Stock, plain
 
-STANDS_STILL = """DAG_NodesDone == 1 && DAG_NodesPrerun == 1 && DAG_NodesPostrun == 1 &&
-    DAG_NodesQueued == 1 && DAG_NodesReady == 1 && DAG_NodesFailed == 1 && DAG_JobsRunning == 1"""
+# What the job's ad says of the DAG that stands still.
+MEANWHILE = {
+    "DAG_Status": 2,
+    "DAG_InRecovery": 0,
+    "DAG_NodesTotal": 8,
+    "DAG_NodesDone": 1,
+    "DAG_NodesPrerun": 1,
+    "DAG_NodesQueued": 1,
+    "DAG_NodesPostrun": 1,
+    "DAG_NodesHoldrun": 0,
+    "DAG_NodesReady": 1,
+    "DAG_NodesFailed": 1,
+    "DAG_NodesUnready": 1,
+    "DAG_NodesFutile": 1,
+    "DAG_JobsSubmitted": 4,
+    "DAG_JobsIdle": 0,
+    "DAG_JobsRunning": 1,
+    "DAG_JobsHeld": 0,
+    "DAG_JobsCompleted": 3,
+}
+LIMITS = {
+    "DAGMan_MaxIdle": 11,
+    "DAGMan_MaxJobs": 12,
+    "DAGMan_MaxPreScripts": 13,
+    "DAGMan_MaxPostScripts": 14,
+    "DAGMan_MaxHoldScripts": 20,
+    "DAGMan_MaxSubmitsPerInterval": 100,
+}
+WORDS = ("-maxidle", "11", "-maxjobs", "12", "-maxpre", "13", "-maxpost", "14")
 HTCONDOR = [sys.executable, "-c", "from htcondor_cli.cli import main; main()"]
 # condor_watch_q wants a terminal, whose size Python before 3.11 would take for 0 x 0.
 SPAWN = "import os, pty, sys; os.environ.update(LINES='24', COLUMNS='80'); pty.spawn(sys.argv[1:])"
@@ -69,7 +97,8 @@ class Twins:
             work = new_directory(self.place / flavour)
             dags.write(work, dags.STATES)
             dag = self.looked[flavour] = Looked(self.access_point, work)
-            dag.cluster = self.access_point.submit(work, "t.dag", stock=flavour == STOCK)
+            stock = flavour == STOCK
+            dag.cluster = self.access_point.submit(work, *WORDS, "t.dag", stock=stock)
             self.bring(dag)
         return self.looked[flavour]
 
@@ -89,10 +118,9 @@ def standing(access_point: AccessPoint, place: Path, stock: Stock) -> Iterator[T
     """The DAG standing still."""
 
     def bring(dag: Looked) -> None:
-        still = f"ClusterId == {dag.cluster} && {STANDS_STILL}"
-        access_point.wait_for(
-            lambda: access_point.queue(still), say="the states", dag=dag.work / "t.dag"
-        )
+        wanted = " && ".join(f"{name} == {value}" for name, value in MEANWHILE.items())
+        still = f"ClusterId == {dag.cluster} && {wanted}"
+        access_point.wait_for(lambda: access_point.queue(still), still, dag.work / "t.dag")
 
     twins = Twins(access_point, place / "stock_clients" / "standing", stock, bring)
     yield twins
@@ -111,6 +139,19 @@ def ended(access_point: AccessPoint, place: Path, stock: Stock) -> Iterator[Twin
     twins = Twins(access_point, place / "stock_clients" / "ended", stock, bring)
     yield twins
     twins.remove()
+
+
+def test_the_job_ad_is_correct_while_the_dag_runs(
+    access_point: AccessPoint, standing: Twins
+) -> None:
+    cluster = standing.under(OURS).cluster
+    (ad,) = access_point.queue(f"ClusterId == {cluster}")
+    assert {name: ad.get(name) for name in LIMITS} == LIMITS
+    assert all(type(ad[name]) is int for name in (*MEANWHILE, *LIMITS, "DAG_AdUpdateTime"))
+    assert ad["QDate"] <= ad["DAG_AdUpdateTime"] <= time.time() + 1
+    assert ad["JobBatchId"] == f"{cluster}.0"
+    assert ad["JobBatchName"] == f"t.dag+{cluster}"
+    assert ad["OtherJobRemoveRequirements"] == f"DAGManJobId =?= {cluster}"
 
 
 @pytest.mark.parametrize("options", [["-dag", "-nobatch"], ["-batch"], ["-dag"], ["-nobatch"]])
@@ -273,3 +314,41 @@ def test_the_banner_under_pegasus_dagman(access_point: AccessPoint, work: Path) 
     assert access_point.wait(dag).code == 0
     out = (work / "t.dag.dagman.out").read_text()
     assert f"** condor_scheduniv_exec.{cluster}.0 (CONDOR_DAGMAN) STARTING UP\n" in out
+
+
+# Ways to submit.
+
+FROM_DAG = """\
+import sys, htcondor2
+options = eval(sys.argv[1])
+made = htcondor2.Submit.from_dag("t.dag", options)
+print(htcondor2.Schedd().submit(made).cluster())
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"maxidle": 5, "maxjobs": 3, "batch-name": "mine", "debug": 4, "force": True}],
+    ids=["default", "options"],
+)
+def test_submit_from_dag_runs_our_dagman(
+    access_point: AccessPoint, work: Path, options: dict[str, Any]
+) -> None:
+    dag = dags.write(work, "JOB A job.sub\nJOB B job.sub\n")
+    done = access_point.run(sys.executable, "-c", FROM_DAG, repr(options), cwd=work)
+    assert access_point.wait(dag).code == 0
+    ad = access_point.history(int(done.stdout))
+    assert ad["Cmd"] == access_point.our_dagman
+    assert ad["DAG_NodesDone"] == 2
+    assert ad["DAGMan_MaxIdle"] == options.get("maxidle", 1000)
+    assert ad["DAGMan_MaxJobs"] == options.get("maxjobs", 0)
+    assert ad["JobBatchName"] == options.get("batch-name", f"t.dag+{done.stdout.strip()}")
+
+
+def test_stock_condor_submit_dag_runs_our_dagman(access_point: AccessPoint, work: Path) -> None:
+    dag = dags.write(work, "JOB A job.sub\n")
+    words = ["-dagman", access_point.our_dagman, "-maxpre", "4", "t.dag"]
+    cluster = access_point.submit(work, *words, stock=True)
+    assert access_point.wait(dag).code == 0
+    ad = access_point.history(cluster)
+    assert (ad["DAG_NodesDone"], ad["DAGMan_MaxPreScripts"]) == (1, 4)

@@ -1,5 +1,5 @@
 """What condor_submit_dag does that its submit file does not show: the submission itself, as stock
-does it; what we do otherwise; the submit files of sub-DAG nodes.
+does it; the submit files of sub-DAG nodes.
 
 `test_submit_files.py` compares the rest.
 """
@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.bindings import alike
 from tests.pool.scenes import Scene
@@ -24,126 +22,12 @@ from tests.pool.stock import Stock, plain
 ROOT = str(Path(__file__).resolve().parents[2])
 
 
-@dataclass(frozen=True)
-class Case:
-    """A command line, files that are there beforehand, and variables of the environment."""
-
-    line: str
-    files: dict[str, str] = field(default_factory=dict)
-    environment: dict[str, str] = field(default_factory=dict)
-
-    def words(self) -> list[str]:
-        """The line at its blanks; `~` stands for a blank within a word, `''` for an empty one."""
-        words = [word.replace("~", " ") for word in self.line.split()]
-        return ["" if word == "''" else word for word in words]
-
-
-DAG = {"t.dag": "JOB A j.sub\n", "u.dag": "JOB B j.sub\n"}
-RESCUES = {"t.dag.rescue001": "", "t.dag.rescue002": "", "t.dag.condor.sub": "x", "t.dag.halt": ""}
-
-
-@dataclass
-class Result:
-    """What a command line did: `submit_file` and `stdout` as lines that can be compared."""
-
-    code: int
-    stdout: list[str]
-    stderr: list[str]
-    submit_file: list[str]
-    files: list[str]
-
-
-def _run(access_point: AccessPoint, case: Case, directory: Path, flavour: str) -> Result:
-    for name, text in {**DAG, **case.files}.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    directory.chmod(0o777)
-    command = access_point.which("condor_submit_dag", ours=flavour == OURS)
-    done = access_point.run(
-        command, "-no_submit", *case.words(), cwd=directory, check=False,
-        environment=case.environment,
-    )  # fmt: skip
-    written = sorted(path for path in directory.rglob("*.condor.sub") if path.is_file())
-    text = "".join(path.read_text() for path in written)
-    return Result(
-        done.returncode,
-        [line for line in done.stdout.splitlines() if not line.startswith("    -")],  # usage
-        done.stderr.replace(str(directory), "HERE").splitlines(),
-        _comparable(access_point, text, directory) if done.returncode == 0 else [],
-        sorted(str(path.relative_to(directory)) for path in directory.rglob("*")),
-    )
-
-
 def _comparable(access_point: AccessPoint, text: str, directory: Path) -> list[str]:
     """The lines of a submit file without what is each flavour's or this machine's own."""
     text = re.sub(r"-CsdVersion \$CondorVersion.*?'\$", "-CsdVersion V", text)
     text = re.sub(r"/\S*/condor_dagman\b", "DAGMAN", text)
     text = text.replace(str(access_point.pool.directory), "POOL")
     return text.replace(str(directory), "HERE").splitlines()
-
-
-# What we do otherwise, and why.
-def test_the_rescue_dag_that_was_asked_for_is_the_one_that_is_named(
-    access_point: AccessPoint, work: Path
-) -> None:
-    """Stock names the newest."""
-    ours = _run(access_point, Case("-dorescuefrom 1 t.dag", RESCUES), work, OURS)
-    assert ours.code == 0
-    assert "Running rescue DAG 1" in ours.stdout
-    assert "-DoRescueFrom 1" in "\n".join(ours.submit_file)
-
-
-def test_a_description_without_an_end_is_found_before_anything_is_submitted(
-    access_point: AccessPoint, work: Path
-) -> None:
-    """Stock leaves it to DAGMan."""
-    case = Case("t.dag", {"t.dag": "JOB A j.sub\nJOB B {\nexecutable = x\n"})
-    ours = _run(access_point, case, work, OURS)
-    assert ours.code == 1
-    assert ours.stderr[0].startswith("ERROR: t.dag:2 ")
-    assert ours.files == sorted(DAG)
-
-
-def test_recursion_into_a_directory(access_point: AccessPoint, work: Path) -> None:
-    """Stock takes the word behind DIR, and NOOP and DONE too, for the name of the DAG file."""
-    files = {
-        "t.dag": "SUBDAG EXTERNAL A n.dag DIR d DONE\nSUBDAG EXTERNAL B x.dag NOOP\n",
-        "d/n.dag": "SUBDAG EXTERNAL A m.dag DIR e\n",
-        "d/e/m.dag": "",
-    }
-    ours = _run(access_point, Case("-do_recurse t.dag", files), work, OURS)
-    assert ours.code == 0
-    made = [name for name in ours.files if name.endswith(".condor.sub")]
-    assert made == ["d/e/m.dag.condor.sub", "d/n.dag.condor.sub", "t.dag.condor.sub"]
-
-
-@pytest.mark.parametrize(
-    "line", ["SUBDAG EXTERNAL A nosuch.dag", "SUBDAG EXTERNAL A bad.dag", "SUBDAG EXTERNAL A",
-             "SUBDAG INTERNAL A u.dag", "SUBDAG EXTERNAL A u.dag DIR nosuch"]
-)  # fmt: skip
-def test_recursion_that_fails(
-    access_point: AccessPoint, work: Path, stock: Stock, line: str
-) -> None:
-    """As with stock, what is found to be wrong is told, the rest is prepared, nothing submitted."""
-
-    def told(flavour: str) -> dict[str, Any]:
-        (work / flavour).mkdir()
-        case = Case("-do_recurse t.dag", {"t.dag": f"{line}\n", "bad.dag": "FOO\n"})
-        result = _run(access_point, case, work / flavour, flavour)
-        return {
-            "code": result.code,
-            "stdout": result.stdout,
-            "failed": [text for text in result.stderr if "failed on DAG file" in text],
-            "last": [text for text in result.stderr if text][-1],
-            "files": result.files,
-        }
-
-    expected = stock(line, lambda: told(STOCK))
-    assert plain(told(OURS)) == expected
-    assert expected["code"] == 1
-    last = "Recursive submit(s) failed; exiting without attempting top-level submit"
-    assert expected["last"] == last
 
 
 PREPARE = """\
@@ -178,6 +62,8 @@ SUBDAGS = {
     "d/n2.dag": "CONFIG c2\nENV SET INNER=1\nJOB A j.sub NOOP\n",
     "d/c2": "DAGMAN_DISABLE_PORT=True\n",
 }
+WORDS = ["-priority", "3", "-maxjobs", "9", "-include_env", "X,Y", "-insert_env", "A=b c"]
+WORDS += ["-notif", "never", "-f", "-v"]
 
 
 def _made(
@@ -192,20 +78,28 @@ def _made(
     return files, sorted(re.sub(r"/\S*/condor_dagman\b", "DAGMAN", line) for line in commands)
 
 
-def _stock_prepares(access_point: AccessPoint, directory: Path, words: str) -> Any:
+def _prepare(access_point: AccessPoint, directory: Path, flavour: str, path: str = "") -> None:
+    """Write the files, and have one of the programs make the submit file of the outer DAG."""
+    for name, text in SUBDAGS.items():
+        (directory / name).write_text(text)
+    command = access_point.which("condor_submit_dag", ours=flavour == OURS)
+    dagman = access_point.our_dagman if flavour == OURS else access_point.stock_dagman
+    words = ["-no_submit", "-dagman", dagman, *WORDS, "t.dag"]
+    environment = {"PATH": path} if path else {}
+    access_point.run(command, *words, cwd=directory, environment=environment)
+
+
+def _stock_prepares(access_point: AccessPoint, directory: Path) -> Any:
     """Run the DAG under stock condor_dagman, which finds its condor_submit_dag on PATH."""
-    stock = access_point.stock_dagman
-    path = f"{Path(stock).parent}:{access_point.environment['PATH']}"
-    case = Case(f"-dagman {stock} {words}", SUBDAGS, {"PATH": path})
-    assert _run(access_point, case, directory, STOCK).code == 0
+    path = f"{Path(access_point.stock_dagman).parent}:{access_point.environment['PATH']}"
+    _prepare(access_point, directory, STOCK, path)
     access_point.run("condor_submit", "t.dag.condor.sub", cwd=directory, environment={"PATH": path})
     access_point.wait(directory / "t.dag")
     return _made(access_point, directory, (directory / "t.dag.dagman.out").read_text())
 
 
-def _we_prepare(access_point: AccessPoint, directory: Path, words: str) -> Any:
-    case = Case(f"-dagman {access_point.our_dagman} {words}", SUBDAGS)
-    assert _run(access_point, case, directory, OURS).code == 0
+def _we_prepare(access_point: AccessPoint, directory: Path) -> Any:
+    _prepare(access_point, directory, OURS)
     environment = {"_CONDOR_DAGMAN_CONFIG_FILE": f"{directory}/c", "PYTHONPATH": ROOT}
     done = access_point.run(
         sys.executable, "-c", PREPARE, cwd=directory, check=False, environment=environment
@@ -216,13 +110,13 @@ def _we_prepare(access_point: AccessPoint, directory: Path, words: str) -> Any:
 
 def test_submit_files_of_sub_dag_nodes(access_point: AccessPoint, work: Path, stock: Stock) -> None:
     """Those that stock condor_dagman makes, and ours from the same command line."""
-    words = "-priority 3 -maxjobs 9 -include_env X,Y -insert_env A=b~c -notif never -f -v t.dag"
     for directory in (work / STOCK, work / OURS):
         new_directory(directory / "d")
-    expected = stock("sub-DAG nodes", lambda: _stock_prepares(access_point, work / STOCK, words))
+        directory.chmod(0o777)
+    expected = stock("sub-DAG nodes", lambda: _stock_prepares(access_point, work / STOCK))
     made = ["d/n2.dag.condor.sub", "f.dag.condor.sub", "n1.dag.condor.sub", "t.dag.condor.sub"]
     assert sorted(expected[0]) == made
-    assert plain(_we_prepare(access_point, work / OURS, words)) == expected
+    assert plain(_we_prepare(access_point, work / OURS)) == expected
 
 
 WRONG = [
@@ -457,21 +351,3 @@ def _refusals(s: Scene) -> list[str]:
         assert (done.returncode, done.stdout) == (1, "")
         said.append(done.stderr)
     return said
-
-
-def test_a_dag_that_dagman_would_refuse_is_not_submitted(
-    access_point: AccessPoint, work: Path
-) -> None:
-    """Stock submits it; its DAGMan ends a second later."""
-    dag = dags.write(work, "JOB A job.sub\nPARENT A CHILD B\n")
-    (work / "t.dag.halt").write_text("")
-    before = sorted(path.name for path in work.iterdir())
-    command = access_point.which("condor_submit_dag", ours=True)
-    done = access_point.run(command, "t.dag", cwd=work, check=False)
-    assert done.returncode == 1
-    assert "ERROR: Unknown child node B specified\nProcessing error at t.dag:2" in done.stderr
-    assert sorted(path.name for path in work.iterdir()) == before
-    off = {"_CONDOR_PYDAGMAN_CHECK_DAG": "False"}
-    done = access_point.run(command, "-terse", "t.dag", cwd=work, environment=off)
-    assert access_point.wait(dag).code == 1
-    assert "Unknown child node B" in (work / "t.dag.dagman.out").read_text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.server
 import socket
 import threading
 from collections.abc import Iterator
@@ -18,53 +17,23 @@ from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.plugin_way import PluginWay
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings
 from tests.pool.access_point import AccessPoint
+from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 
 DATA = bytes(range(256)) * 1000
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Files in memory, by their names; `lie` ends early, a name that is a number is that status."""
-
-    protocol_version = "HTTP/1.1"
-    stored: dict[str, bytes]
-
-    def do_GET(self) -> None:
-        name = self.path.strip("/")
-        status = int(name) if name.isdigit() else 200 if name in self.stored else 404
-        data = self.stored.get(name, b"")
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data[: 1000 if name == "lie" else None])
-        self.close_connection = name == "lie"
-
-    do_HEAD = do_GET
-
-    def do_PUT(self) -> None:
-        self.stored[self.path.strip("/")] = self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(201)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
-def stored() -> dict[str, bytes]:
-    return {"a": DATA, "lie": DATA}
+def server() -> Iterator[FaultyServer]:
+    with faulty_http() as running:
+        running.files.update({"/a": DATA, "/lie": DATA})
+        running.fail("/lie", Wrong(times=9, after=1000))
+        for status in (403, 503):
+            running.fail(f"/{status}", Wrong(times=9, status=status))
+        yield running
 
 
-@pytest.fixture
-def server(stored: dict[str, bytes]) -> Iterator[str]:
-    """The beginning of the URLs of a server."""
-    handler = type("Handler", (Handler,), {"stored": stored})
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield f"http://bob:hidden@127.0.0.1:{running.server_port}/"
-        running.shutdown()
-        thread.join()
+def url(server: FaultyServer, name: str) -> str:
+    return f"http://bob:hidden@{server.place}/{name}"
 
 
 @pytest.fixture
@@ -82,14 +51,12 @@ def perform(source: str | Path, destination: str | Path, surroundings: Surroundi
     return way.perform(transfer, surroundings, Progress(threading.Event()))
 
 
-def test_there_and_back(
-    server: str, stored: dict[str, bytes], surroundings: Surroundings, work: Path
-) -> None:
-    done = perform(server + "a", work / 'odd "name" \\', surroundings)
+def test_there_and_back(server: FaultyServer, surroundings: Surroundings, work: Path) -> None:
+    done = perform(url(server, "a"), work / 'odd "name" \\', surroundings)
     assert done == Outcome("plugin curl_plugin", len(DATA), len(DATA))
     assert (work / 'odd "name" \\').read_bytes() == DATA
-    perform(work / 'odd "name" \\', server + "back", surroundings)
-    assert stored["back"] == DATA
+    perform(work / 'odd "name" \\', url(server, "back"), surroundings)
+    assert server.files["/back"] == DATA
     assert [path.name for path in work.iterdir()] == ['odd "name" \\']
 
 
@@ -103,7 +70,7 @@ def test_there_and_back(
     ],
 )
 def test_failures(
-    server: str,
+    server: FaultyServer,
     surroundings: Surroundings,
     work: Path,
     name: str,
@@ -111,7 +78,7 @@ def test_failures(
     transient: bool,
 ) -> None:
     with pytest.raises(Fault) as caught:
-        perform(server + name, work / "got", surroundings)
+        perform(url(server, name), work / "got", surroundings)
     assert (caught.value.kind, caught.value.transient) == (kind, transient)
     assert "hidden" not in caught.value.reason
     assert list(work.iterdir()) == []

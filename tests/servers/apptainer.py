@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 from condor_pydagman.pool import Pool, apt, elf
-from condor_pydagman.pool.fetch import SUITES, debian_or_ubuntu, keyring, source_line
+from tests.servers import fetched as packages
 
 # As HTCondor it comes from a newer suite, and runs with the C library of that.
 PACKAGES = ("apptainer", "squashfs-tools", "busybox-static", "patchelf")
@@ -31,33 +30,15 @@ def fetched() -> Path:
     Raises:
         PoolError: this machine can't fetch it.
     """
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    cache = home / "condor_pydagman/apptainer"
-    cache.mkdir(parents=True, exist_ok=True)
-    prefix, work, stamp = cache / "prefix", cache / "work", cache / "complete"
-    with (cache / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stamp.exists():
-            for directory in (prefix, work):
-                shutil.rmtree(directory, ignore_errors=True)
-                directory.mkdir()
-            _unpack(prefix, apt.Apt(work))
-            shutil.rmtree(work, ignore_errors=True)
-            stamp.touch()
-    return prefix
+    return packages.fetched("apptainer", PACKAGES, _make_runnable)
 
 
-def _unpack(prefix: Path, archive: apt.Apt) -> None:
-    system, codename = debian_or_ubuntu()
-    (mirror, *_) = apt.mirrors(apt.archives(), codename) or [""]
-    archive.use(source_line(system, mirror, SUITES[system][-1], keyring(system)))
-    archive.unpack(archive.libraries(PACKAGES), prefix)
+def _make_runnable(prefix: Path) -> None:
     elf.make_runnable(prefix)
     (prefix / "var/lib/apptainer/mnt/session").mkdir(parents=True, exist_ok=True)
     for name, target in _LINKS.items():
         (prefix / name).symlink_to(target)
-    settings = prefix / "etc/apptainer/apptainer.conf"
-    with settings.open("a") as file:
+    with (prefix / "etc/apptainer/apptainer.conf").open("a") as file:
         file.write(f"\nbinary path = {prefix}/usr/bin:$PATH:\n")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt
-from condor_pydagman.pool.fetch import debian_or_ubuntu, keyring, source_line
+from condor_pydagman.pool.fetch import SUITES, debian_or_ubuntu, keyring, source_line
 
 SERVERS: tuple[str, ...] = ("openssh-server", "openssh-sftp-server", "openssh-client")
 SERVERS += ("xrootd-server",)
@@ -20,12 +20,18 @@ BROWSER = ("chromium-headless-shell", "chromium-common", "fonts-dejavu-core", "f
 NOT_NEEDED = ("libc6", "libc-bin", "libsystemd0", "libudev1")  # the machine has them, running
 
 
-def fetched(name: str = "servers", wanted: Sequence[str] = SERVERS) -> Path:
+def fetched(
+    name: str = "servers",
+    wanted: Sequence[str] = SERVERS,
+    make_runnable: Callable[[Path], None] | None = None,
+) -> Path:
     """The directory with `usr/sbin/sshd`, `usr/bin/xrootd` and others; fetched once.
 
     Args:
         name: of the directory in the cache.
         wanted: packages; what they depend on is there as well.
+        make_runnable: given, they come from the newest suite, with the C library of that, and this
+            makes them run here.
 
     Raises:
         PoolError: this machine can't fetch them.
@@ -46,9 +52,12 @@ def fetched(name: str = "servers", wanted: Sequence[str] = SERVERS) -> Path:
         system, codename = debian_or_ubuntu()
         archive = apt.Apt(work)
         (mirror, *_) = apt.mirrors(apt.archives(), codename) or [""]
-        archive.use(source_line(system, mirror, codename, keyring(system)))
-        packages = [name for name in archive.libraries(wanted) if name not in NOT_NEEDED]
-        archive.unpack(packages, prefix)
+        suite = SUITES[system][-1] if make_runnable else codename
+        archive.use(source_line(system, mirror, suite, keyring(system)))
+        left_out = () if make_runnable else NOT_NEEDED
+        archive.unpack([name for name in archive.libraries(wanted) if name not in left_out], prefix)
+        if make_runnable:
+            make_runnable(prefix)
         shutil.rmtree(work, ignore_errors=True)
         stamp.write_text(" ".join(wanted))
     return prefix

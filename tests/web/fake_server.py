@@ -1,17 +1,13 @@
 """A small server of DAGs in memory that answers as `condor_pydagman web` does: for tests.
 
-It sends the same headers, wants the same cookie and origin, and can go away and come back.  By
-hand, with a DAG that runs: `python -m tests.web.fake_server [WIDTH] [PORT]`.
+It sends the same headers, wants the same cookie and origin, and can go away and come back.
 """
 
 from __future__ import annotations
 
 import json
-import random
 import secrets
-import sys
 import threading
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,23 +15,14 @@ from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from condor_pydagman.follow.shown_states import KEYS
+from condor_pydagman.web.access import HEADERS
 from condor_pydagman.web.application import STYLE_SHEET, style_sheet, with_tables
 from tests.web.fake_dag import FakeDag
 
 PAGE = Path(__file__).resolve().parents[2] / "condor_pydagman" / "web" / "page"
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
-        " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript",
          ".svg": "image/svg+xml"}  # fmt: skip
 MOST_CHANGES = 5000
-COMMENT_S = 15.0
 
 
 class FakeServer:
@@ -257,27 +244,6 @@ def example(width: int = 40) -> FakeDag:
          "advice": [], "nodes": []},
     ]  # fmt: skip
     return dag
-
-
-def play(dag: FakeDag, per_second: float) -> None:
-    """Let it run on, until the process ends."""
-    after = {"waiting": "ready", "ready": "idle", "idle": "running", "running": "done",
-             "retry": "idle", "pre": "idle", "post": "done"}  # fmt: skip
-    while True:
-        time.sleep(1 / per_second)
-        number = random.randrange(len(dag.names) - 1)
-        state = after.get(dag.state_of(number))
-        if state and not dag.halted and not dag.ended:
-            dag.set(number, state)
-            dag.files["dagman.out"] += f"{time.ctime()} {dag.names[number]} {state}\n".encode()
-
-
-if __name__ == "__main__":
-    shown = example(int(sys.argv[1]) if len(sys.argv) > 1 else 40)
-    server = FakeServer(shown, port=int(sys.argv[2]) if len(sys.argv) > 2 else 0)
-    server.start()
-    print(server.url, flush=True)
-    play(shown, max(len(shown.names) / 60, 2))
 
 
 # What the fixtures `serve` and `open_page` give.

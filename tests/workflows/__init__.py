@@ -1,1 +1,1 @@
-"""Workflows in the shapes that science runs, for tests: make one, write it down, check its run."""
+"""Workflows in the shapes that science runs, for tests and benchmarks."""
