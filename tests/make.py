@@ -301,6 +301,14 @@ class EngineHarness:
             for node, jobs in self.engine.run.job_table.by_node.items()
             for proc in jobs.live()
             if jobs.cluster > 0
+        ] + self._jobs_of_bundles()
+
+    def _jobs_of_bundles(self) -> list[inputs.QueuedJob]:
+        feature = self.engine.run.features.get("bundle")
+        return [
+            inputs.QueuedJob(one.cluster, 0, f"bundle {number}", 0)
+            for number, one in getattr(feature, "bundles", {}).items()
+            if one.cluster and not one.ended
         ]
 
     def restart(self) -> EngineHarness:

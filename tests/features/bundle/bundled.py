@@ -32,7 +32,7 @@ from tests import make
 
 BAG = "A B C D\nBUNDLE b SIZE 4 ALL_NODES"
 ALL = "ABCD"
-BY_A_PERSON, FOR_MEMORY = 1, 34  # HoldReasonCode
+BY_A_PERSON = 1  # HoldReasonCode
 
 
 class BundledDag(make.EngineHarness):
@@ -105,14 +105,6 @@ class BundledDag(make.EngineHarness):
         (written,) = self.asked(do.AppendEvents)
         assert written.text == "events"
         self.tell(*self.told(asked, results, suspects))
-        return self.settle()
-
-    def home_live(self, results: Mapping[str, int]) -> list[do.Action]:
-        """The same of a bundle whose job runs."""
-        (asked,) = self.asked(Collect)
-        self.tell(Collected(asked.number, "events", [1.0] * len(results)))
-        part = unbundled(asked.number, "")._replace(retry=1)
-        self.tell(*self.told(asked, results)[:-1], part)
         return self.settle()
 
     def told(
