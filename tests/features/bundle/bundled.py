@@ -39,18 +39,12 @@ class BundledDag(make.EngineHarness):
     """Answers what is asked about bundles; the schedd takes their jobs when a test says so.
 
     Attributes:
-        alone: by name of a node, why it can't be bundled.
         kinds: by name of a node, its kind; by itself 'k'.
-        fails: why no bundle can be prepared, '' if one can.
-        without: places of nodes that can't run behind others after all.
         is_live: whether a test tells what is known of bundles that run; else that is nothing.
     """
 
-    alone: Mapping[str, str] = {}
     kinds: Mapping[str, str] = {}
-    fails = ""
     is_live = False
-    without: Sequence[int] = ()
 
     @property
     def bundles(self) -> Bundles:
@@ -68,8 +62,7 @@ class BundledDag(make.EngineHarness):
             nodes = (*request.followers, *request.nodes)
             return [LookedAt([self._look(one.node) for one in nodes])]
         if isinstance(request, Prepare):
-            job = f"job {request.number}"
-            return [Prepared(request.number, job, self.fails, self.without)]
+            return [Prepared(request.number, f"job {request.number}")]
         if isinstance(request, Collect) and not (request.why or self.is_live):
             return [Collected(request.number, "")]
         if isinstance(request, SlotsWanted):
@@ -77,10 +70,7 @@ class BundledDag(make.EngineHarness):
         return [Forgotten(request.number)] if isinstance(request, Forget) else []
 
     def _look(self, node: int) -> Look:
-        name = self.dag.names[node]
-        if name in self.alone:
-            return Look(node, "", self.alone[name])
-        return Look(node, self.kinds.get(name, "k"), is_live=self.is_live)
+        return Look(node, self.kinds.get(self.dag.names[node], "k"), is_live=self.is_live)
 
     def answered(self, number: int, cluster: int = 0, **why: Any) -> list[do.Action]:
         """The schedd answers the submission of a bundle's job."""
@@ -132,7 +122,7 @@ class BundledDag(make.EngineHarness):
     def replayed(self) -> BundledDag:
         """Another engine that has read the log so far has come to the same."""
         other = BundledDag(self.dag, self.engine.run.config, self.engine.run.limits)
-        other.alone, other.kinds, other.now = self.alone, self.kinds, self.now
+        other.kinds, other.now = self.kinds, self.now
         other.begin(recovering=True)
         other.tell(*self.log)
         for name in self.dag.names:

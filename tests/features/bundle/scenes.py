@@ -132,13 +132,14 @@ def _comes_up(stage: Stage, number: str) -> Told:
     yield bundle_submit(int(number), cluster)
 
 
-@phrase("the (queue|history) has bundle <number> as <cluster>[( removed)]")
-def _listed(stage: Stage, where: str, number: str, cluster: str, removed: str) -> Told:
+@phrase("the (queue|history) has bundle <number> as <cluster>[( removed| leaving)]")
+def _listed(stage: Stage, where: str, number: str, cluster: str, how: str) -> Told:
     """Where its job is, beside those that the engine knows of."""
-    value = RETURN_JOB_ABORTED if removed else 0
+    value = RETURN_JOB_ABORTED if how == " removed" else 0
     ended = inputs.EndedJob(int(cluster), 0, f"bundle {number}", 0, value)
     stage.jobs.add([f"bundle-{number}"], cluster)
-    there = [queued(int(number), int(cluster))] if where == "queue" else []
+    job = queued(int(number), int(cluster), leaving=how == " leaving")
+    there = [job] if where == "queue" else []
     yield inputs.QueueListed(there, [ended] if where == "history" else [])
 
 

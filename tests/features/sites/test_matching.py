@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.engine import inputs
 from condor_pydagman.features.sites.commands import GroupsOfDag
 from condor_pydagman.features.sites.groups import IllegalGroupMove
 from condor_pydagman.features.sites.messages import (
     MatchSites,
-    SiteClaim,
-    SitesMatched,
 )
 from condor_pydagman.features.sites.run import Sites
 from condor_pydagman.features.sites.states import (
@@ -22,7 +19,6 @@ from condor_pydagman.features.sites.states import (
     GroupState,
 )
 from tests import make
-from tests.features.growth.test_growth import growing, piece_of
 from tests.features.sites.matched import matched, placed
 
 UNIT = "A -> B -> C"
@@ -38,17 +34,6 @@ def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
     harness.answer()
     assert harness.groups() == "g=MATCHED@t"
     assert harness.sites.rounds[0] == 2
-
-
-def test_a_group_whose_last_node_adds_to_the_dag_gives_its_site_up() -> None:
-    it = growing("A\nSITE_GROUP g NODES A").begin()
-    it.feed(SitesMatched([SiteClaim(0, "s", "x")], ["s"]))
-    it.read_back(it.records("SITE_MATCHED")[-1])
-    it.run("A")
-    it.take(piece_of(it.dag, "JOB X x\n", "A"))
-    it.feed(inputs.Wake())
-    first, last = (one for one in it.asked if isinstance(one, MatchSites))
-    assert (len(first.wanted), last.wanted, last.claims) == (1, (), ())
 
 
 def test_groups_of_which_nodes_are_done_keep_their_sites_in_a_rescue_dag() -> None:
