@@ -64,8 +64,8 @@ def _alone(stage: Stage, node: str, why: str) -> None:
     stage.part(Bundling).alone[node] = why
 
 
-@phrase("bundles can't be prepared: <text>")
-def _unprepared(stage: Stage, why: str) -> None:
+@phrase("bundles (can|can't) be prepared[: <text>]")
+def _unprepared(stage: Stage, _: str, why: str) -> None:
     stage.part(Bundling).fails = why
 
 

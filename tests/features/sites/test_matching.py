@@ -5,11 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.sites.commands import GroupsOfDag
 from condor_pydagman.features.sites.groups import IllegalGroupMove
-from condor_pydagman.features.sites.messages import (
-    MatchSites,
-)
 from condor_pydagman.features.sites.run import Sites
 from condor_pydagman.features.sites.states import (
     CLAIMING,
@@ -19,21 +15,9 @@ from condor_pydagman.features.sites.states import (
     GroupState,
 )
 from tests import make
-from tests.features.sites.matched import matched, placed
+from tests.features.sites.matched import placed
 
 UNIT = "A -> B -> C"
-
-
-def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
-    of = make.dag("A -> B; C\nDONE A\nSITE_GROUP g NODES A B")
-    groups = GroupsOfDag.put(of).site_groups
-    groups[0] = groups[0]._replace(matched="t", round=2)
-    harness = matched(of, "s:1 t:1")
-    (wanted,) = harness.asked(MatchSites)[0].wanted
-    assert wanted.only == "t"
-    harness.answer()
-    assert harness.groups() == "g=MATCHED@t"
-    assert harness.sites.rounds[0] == 2
 
 
 def test_groups_of_which_nodes_are_done_keep_their_sites_in_a_rescue_dag() -> None:
