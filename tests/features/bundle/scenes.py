@@ -30,6 +30,8 @@ class Bundling:
         unreadable: why their results can't be read, '' if they can.
         begun: names of nodes whose tasks have begun.
         ended: the exit codes of those that have ended.
+        why: why they have failed.
+        late: those that ran for too long.
         given_back: names of nodes that a job that runs does not run any more.
         asked: by number of the bundle, the last request for results.
     """
@@ -42,6 +44,8 @@ class Bundling:
         self.is_live = False
         self.begun: list[str] = []
         self.ended: dict[str, int] = {}
+        self.why: dict[str, str] = {}
+        self.late: set[str] = set()
         self.given_back: list[str] = []
         self.asked: dict[int, of.Collect] = {}
 
@@ -172,6 +176,19 @@ def _end(stage: Stage, names: str, code: str) -> None:
     stage.part(Bundling).ended.update(dict.fromkeys(names.split(), int(code or 0)))
 
 
+@phrase("task <node> fails: <text>")
+def _fail(stage: Stage, name: str, why: str) -> None:
+    known = stage.part(Bundling)
+    known.ended[name], known.why[name] = 1, why
+
+
+@phrase("task <node> takes too long")
+def _too_long(stage: Stage, name: str) -> None:
+    known = stage.part(Bundling)
+    known.ended[name] = 0
+    known.late.add(name)
+
+
 @phrase("the job gives back <text>")
 def _give_back(stage: Stage, names: str) -> None:
     stage.part(Bundling).given_back = names.split()
@@ -207,7 +224,7 @@ def _events(stage: Stage, request: of.Collect) -> Iterator[LogEvent]:
     wanted = [stage.harness.dag.names[node] for node in request.nodes]
     for place, name in enumerate(members, 1):
         if name in wanted and name in known.ended:
-            yield from task(cluster, place, name, known.ended[name])
+            yield from _life(known, cluster, place, name)
         elif name in wanted and request.removed:
             yield task(cluster, place, name, 0)[0]
             yield make.of_job(EventKind.JOB_ABORTED, cluster)._replace(subproc=place)
@@ -222,6 +239,20 @@ def _events(stage: Stage, request: of.Collect) -> Iterator[LogEvent]:
         for left, name in zip(range(len(given_back), 0, -1), given_back):
             yield unbundled(request.number, name)._replace(retry=left)
         known.given_back = []
+
+
+def _life(known: Bundling, cluster: int, place: int, name: str) -> Iterator[LogEvent]:
+    """What is written of a task."""
+    *begun, end = task(cluster, place, name, known.ended[name])
+    yield from begun
+    of_job = LogEvent(EventKind.GENERIC, cluster, 0, 0, node=name)
+    if name in known.why:
+        yield of_job._replace(record="TASK_FAILED", text=known.why.pop(name))
+    if name in known.late:
+        yield of_job._replace(record="TIMED_OUT", value=RETURN_JOB_ABORTED, text="ran for 50 s")
+        end = make.of_job(EventKind.JOB_ABORTED, cluster)._replace(subproc=place)
+    known.late.discard(name)
+    yield end
 
 
 # In words.

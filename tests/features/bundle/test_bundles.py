@@ -7,7 +7,6 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
@@ -28,7 +27,6 @@ from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import (
     MORE_HELD,
     MORE_RUNNING,
-    RETURN_JOB_ABORTED,
     EventKind,
 )
 from tests import make
@@ -49,12 +47,9 @@ from tests.features.bundle.bundled import (
     states,
     submitted,
     task,
-    unbundled,
     well,
 )
 from tests.sim.invariants import validate
-
-ONCE = "(said once for each reason)"
 
 # A bundle from its beginning to its end.
 
@@ -134,47 +129,7 @@ def test_a_double_of_a_tasks_end_does_not_end_the_next_attempt() -> None:
     assert harness.engine.run.nodes.retries == {0: 1}
 
 
-def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 9 ALL_NODES\nTIMEOUT A RUNNING 50\nRETRY A 1 ONLY-IF -1002")
-    harness.bundle()
-    harness.ends(7)
-    text = "ran for 50 s (TIMEOUT RUNNING 50)"
-    timed_out = make.record("TIMED_OUT", "A", value=-1002, cluster=7, proc=0)
-    harness.tell(
-        Collected(1, "events"),
-        *task(7, 1, "A", 0)[:2],
-        timed_out._replace(text=text),
-        make.of_job(EventKind.JOB_ABORTED, 7, text="it ran for too long")._replace(subproc=1),
-        *task(7, 2, "B", 0),
-        unbundled(1),
-    )
-    assert harness.said(f"Node A job proc (7.0.0) {text}")
-    harness.settle()
-    assert not harness.ever(do.RemoveJobs)
-    assert harness.submits() == ["A"]
-    assert harness.engine.run.nodes.retries == {0: 1}
-    assert harness.engine.run.nodes.values[0] == RETURN_JOB_ABORTED
-
-
 # Nodes that are given back.
-
-
-def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
-    harness = running(f"{BAG}\nRETRY A 1")
-    harness.ends(7)
-    (asked,) = harness.asked(Collect)
-    harness.tell(Collected(asked.number, "events", [1.0] * 4))
-    events = harness.told(asked, {"A": 1, "B": 1, "C": 0, "D": 0})
-    for node, behind in ((0, 2), (1, 6)):  # between the begin and the end of its task
-        why = LogEvent(EventKind.GENERIC, 7, 0, 0, node="AB"[node], text="its output x is missing")
-        events.insert(behind, why._replace(record="TASK_FAILED"))
-    harness.happens(*events)
-    error = "Job proc (7.0.2) failed: its output x is missing"
-    assert harness.engine.run.nodes.errors == {1: error}
-    assert harness.said("Node B (7.0.2): its output x is missing")
-    late = LogEvent(EventKind.GENERIC, 7, 0, 0, node="A", text="of the attempt before")
-    harness.tell(late._replace(record="TASK_FAILED"))
-    assert not harness.said("of the attempt before")
 
 
 def test_a_node_that_comes_back_again_and_again_runs_alone() -> None:
@@ -230,9 +185,6 @@ def jobs(harness: BundledDag) -> tuple[object, ...]:
     return *counts, more[MORE_RUNNING], more[MORE_HELD]
 
 
-# What the schedd answers.
-
-
 # Restarts.
 
 
@@ -267,11 +219,6 @@ def test_who_follows_the_log_knows_who_is_where() -> None:
 
 
 # What is known of a bundle that runs.
-
-
-def part(names: str = "", left: int = 1) -> LogEvent:
-    """The record of a bundle whose job runs: which of its nodes it does not run any more."""
-    return unbundled(1, names)._replace(retry=left)
 
 
 def live(text: str = "A B C; E; A -> E\nBUNDLE b SIZE 3 NODES A B C") -> BundledDag:
