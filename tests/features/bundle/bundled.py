@@ -3,15 +3,13 @@ schedd, and for the jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import Answered, JobSubmitted, LogEvent
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.bundle.messages import (
     HELPER,
     Collect,
@@ -121,7 +119,7 @@ class BundledDag(make.EngineHarness):
 
     def replayed(self) -> BundledDag:
         """Another engine that has read the log so far has come to the same."""
-        other = BundledDag(self.dag, self.engine.run.config, self.engine.run.limits)
+        other = BundledDag(self.dag, self.engine.run.config)
         other.kinds, other.now = self.kinds, self.now
         other.begin(recovering=True)
         other.tell(*self.log)
@@ -136,28 +134,20 @@ class BundledDag(make.EngineHarness):
         assert {one: mine[one].members for one in known} == known
         return other
 
-    def killed(
-        self, queue: Mapping[int, int] | None = None, ended: Sequence[inputs.EndedJob] = ()
-    ) -> BundledDag:
-        """Another engine that recovers, and learns of bundles in the queue: number and cluster; and
-        of jobs that have left it."""
+    def killed(self, queue: Mapping[int, int] | None = None) -> BundledDag:
+        """Another engine that recovers, and learns of bundles in the queue: number and cluster."""
         other = self.replayed()
         other.tell(inputs.LogCaughtUp())
         assert other.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
         jobs = [queued(number, cluster) for number, cluster in (queue or {}).items()]
-        other.tell(inputs.QueueListed([*jobs, *other.queue()], ended))
+        other.tell(inputs.QueueListed([*jobs, *other.queue()]))
         other.settle()
         return other
 
 
-def begun(
-    text: str = BAG,
-    limits: Throttles | None = None,
-    config: Config = make.QUIET,
-    **how: Any,
-) -> BundledDag:
+def begun(text: str = BAG, **how: Any) -> BundledDag:
     """The DAG has begun, and nothing has been answered; `how` are attributes of BundledDag."""
-    harness = BundledDag(make.dag(text), config, limits)
+    harness = BundledDag(make.dag(text), make.QUIET)
     for name, value in how.items():
         setattr(harness, name, value)
     harness.bundles.on_slots(SlotsSeen(8))
@@ -165,16 +155,16 @@ def begun(
     return harness
 
 
-def settled(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+def settled(text: str = BAG, **how: Any) -> BundledDag:
     """The same, and all has been answered but by the schedd."""
-    harness = begun(text, limits, **how)
+    harness = begun(text, **how)
     harness.settle()
     return harness
 
 
-def running(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+def running(text: str = BAG, **how: Any) -> BundledDag:
     """The same, and the schedd has taken the bundle of all nodes, which runs as cluster 7."""
-    harness = begun(text, limits, **how)
+    harness = begun(text, **how)
     harness.bundle()
     return harness
 
@@ -184,8 +174,9 @@ def bundle_submit(number: int, cluster: int) -> LogEvent:
     return make.submit(f"bundle {number}", cluster)
 
 
-def held(cluster: int, code: int, text: str = "memory") -> LogEvent:
-    return LogEvent(EventKind.JOB_HELD, cluster, 0, 0, value=code, text=text)
+def held(cluster: int, text: str) -> LogEvent:
+    """A person has put a job on hold."""
+    return LogEvent(EventKind.JOB_HELD, cluster, 0, 0, value=BY_A_PERSON, text=text)
 
 
 def removed(cluster: int) -> LogEvent:

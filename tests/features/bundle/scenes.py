@@ -10,7 +10,7 @@ from condor_pydagman.engine.inputs import Answered, JobSubmitted, LogEvent
 from condor_pydagman.features.bundle import messages as of
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
 from tests import make
-from tests.features.bundle.bundled import BY_A_PERSON, bundle_submit, queued, task, unbundled
+from tests.features.bundle.bundled import bundle_submit, held, queued, task, unbundled
 from tests.scenes.phrases import NOT_SUBMITTED, Told, phrase
 from tests.scenes.stage import Stage, answers
 from tests.scenes.words import Words, in_words
@@ -150,7 +150,7 @@ def _listed(stage: Stage, where: str, number: str, cluster: str, how: str) -> To
 @phrase("a person holds <job>")
 def _held(stage: Stage, name: str) -> Told:
     for cluster, proc in stage.jobs.named(name):
-        yield LogEvent(EventKind.JOB_HELD, cluster, proc, 0, value=BY_A_PERSON, text="by ann")
+        yield held(cluster, "by ann")._replace(proc=proc)
 
 
 # What tasks come to.

@@ -33,7 +33,6 @@ from tests import make
 from tests.features.bundle.bundled import (
     ALL,
     BAG,
-    BY_A_PERSON,
     BundledDag,
     begun,
     bundle_submit,
@@ -165,7 +164,7 @@ def test_jobs_of_bundles_are_counted_as_jobs() -> None:
     harness.taken(1, 7)
     harness.answered(2, 8)
     assert jobs(harness) == (1, 0, 1, 2, 0)
-    harness.tell(bundle_submit(2, 8), held(8, BY_A_PERSON, "via condor_hold"))
+    harness.tell(bundle_submit(2, 8), held(8, "via condor_hold"))
     assert harness.said("Bundle 2 is on hold: via condor_hold")
     assert jobs(harness) == (0, 1, 1, 2, 2)
     assert harness.asked(do.Publish)
