@@ -129,8 +129,9 @@ class EngineHarness:
         given: Mapping[str, Any] = {},
     ) -> None:
         """`given`: what features are given from outside, as `Engine` takes it."""
+        self._text = of if isinstance(of, str) else ""
         self.dag = dag(of) if isinstance(of, str) else of
-        how = {"dag_id": 7, "check": validate, "given": given}
+        how: dict[str, Any] = {"dag_id": 7, "check": validate, "given": given}
         self.engine = Engine(self.dag, config or Config(), limits or Throttles(), **how)
         self.now = 1000.0
         self.rescue_error = ""
@@ -253,7 +254,13 @@ class EngineHarness:
     def replay(self) -> EngineHarness:
         """Another engine that has been told the same log in recovery."""
         run = self.engine.run
-        other = EngineHarness(self.dag, run.config, run.limits, run.given)
+        pieces = run.given.get("growth")
+        other = EngineHarness(
+            self._text if pieces is not None else self.dag, run.config, run.limits, run.given
+        )
+        other._text = self._text
+        if pieces is not None:  # the DAG is as it was before it has grown
+            other.engine.run.given = {**run.given, "growth": pieces.of(other.dag)}
         other.now = self.now
         other.begin(recovering=True)
         other.tell(*self.log)
@@ -301,6 +308,14 @@ class EngineHarness:
             for node, jobs in self.engine.run.job_table.by_node.items()
             for proc in jobs.live()
             if jobs.cluster > 0
+        ] + self._jobs_of_bundles()
+
+    def _jobs_of_bundles(self) -> list[inputs.QueuedJob]:
+        feature = self.engine.run.features.get("bundle")
+        return [
+            inputs.QueuedJob(one.cluster, 0, f"bundle {number}", 0)
+            for number, one in getattr(feature, "bundles", {}).items()
+            if one.cluster and not one.ended
         ]
 
     def restart(self) -> EngineHarness:

@@ -25,6 +25,10 @@ class Pieces(Mapping[str, Piece]):
     def __init__(self, dag: Dag, texts: Mapping[str, PieceText]) -> None:
         self._dag, self._texts = dag, texts
 
+    def of(self, dag: Dag) -> Pieces:
+        """The same for another DAG."""
+        return Pieces(dag, self._texts)
+
     def __getitem__(self, digest: str) -> Piece:
         return piece_of(self._dag, self._texts[digest], digest)
 

@@ -143,7 +143,7 @@ def life_of(run: NodeRun, of_dag: Run) -> Iterator[Moment]:
     yield from moments
     if run.cached:
         yield Moment(run.since, "done already: nothing has changed since its last run (CACHE)")
-    if run.skipped:
+    if run.skipped and run.since:  # in this run, not in an earlier one
         why = message(run.why) or "its PRE script returned the value of PRE_SKIP"
         how = "not needed" if run.is_unneeded else "skipped"
         yield Moment(run.since, why if why.startswith(how) else f"{how}: {why}")

@@ -24,7 +24,6 @@ import condor_pydagman
 from condor_pydagman.cli import dag_checker, pydagman
 from tests.unit.web.page_client import a_page
 
-MAX_EVENTS = 1000
 NODES, KINDS = 32, ("output", "log", "script-pre", "script-post", "script-hold")
 
 

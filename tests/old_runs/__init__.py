@@ -2,7 +2,12 @@
 
 `runs/VERSION/NAME/` has the files of one DAG, cut off in the middle: as they were when DAGMan was
 stopped, with `@DIR@` for the directory; `queue.json` has the ads of its jobs. `expected.json` has
-what the version that left them makes of them. `tests/unit/test_old_runs.py` compares with that.
+what becomes of them.  `tests/unit/test_old_runs.py` compares with that.  At first it is what the
+version says that has left them; when a later one does something else on purpose,
+
+    .venv/bin/python -m tests.old_runs.record VERSION --only-expect
+
+writes what is done now, and the difference is reviewed as any other.
 
 To add the runs of a version: in a checkout of it, which has this folder (copy it if it has none),
 

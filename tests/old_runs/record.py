@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument(
         "--only-expect",
         action="store_true",
-        help="play nothing: say what this version makes of the runs of that version",
+        help="play nothing: write what this version makes of the runs of that version",
     )
     parser.add_argument(
         "--base",

@@ -13,8 +13,7 @@ RUNS = Path(__file__).parent / "runs"
 DIRECTORY = "@DIR@"  # stands for the directory of the run
 OPAQUE = ".grown"  # texts in it have digests: whatever directory they name is left as it is
 CHANGED_AT = 1_795_714_000  # when all files were changed last, seconds since the epoch
-ANSWERS = "answers.json"  # what is said of the run, if that is not what `expected.json` has
-OWN = ("queue.json", "expected.json", ANSWERS)
+OWN = ("queue.json", "expected.json")
 
 
 def all_runs() -> list[Path]:

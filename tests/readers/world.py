@@ -147,6 +147,10 @@ class World(DagLogs):
         self.unlock()
         self.pool.set(DAGMAN, self.now, pool.HELD, HoldReason=reason, HoldReasonCode=1)
 
+    @phrase("DAGMan's ad has <name>: <text>")
+    def _has(self, name: str, value: str) -> None:
+        self.pool.set(DAGMAN, self.now, pool.RUNNING, **{name: value})
+
     @phrase("DAGMan says: <text>")
     def _says(self, text: str) -> None:
         self.say(text)

@@ -168,6 +168,7 @@ class Stage:
         self.unanswered = []
         error = self.harness.rescue_error
         self.harness = self.harness.replay()
+        self._words = Words(self.harness.dag, self.jobs.owner)
         self.harness.rescue_error = error
 
     def run_anew(self, given: Mapping[str, Any]) -> None:

@@ -3,15 +3,13 @@ schedd, and for the jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import Answered, JobSubmitted, LogEvent
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.bundle.messages import (
     HELPER,
     Collect,
@@ -32,25 +30,19 @@ from tests import make
 
 BAG = "A B C D\nBUNDLE b SIZE 4 ALL_NODES"
 ALL = "ABCD"
-BY_A_PERSON, FOR_MEMORY = 1, 34  # HoldReasonCode
+BY_A_PERSON = 1  # HoldReasonCode
 
 
 class BundledDag(make.EngineHarness):
     """Answers what is asked about bundles; the schedd takes their jobs when a test says so.
 
     Attributes:
-        alone: by name of a node, why it can't be bundled.
         kinds: by name of a node, its kind; by itself 'k'.
-        fails: why no bundle can be prepared, '' if one can.
-        without: places of nodes that can't run behind others after all.
         is_live: whether a test tells what is known of bundles that run; else that is nothing.
     """
 
-    alone: Mapping[str, str] = {}
     kinds: Mapping[str, str] = {}
-    fails = ""
     is_live = False
-    without: Sequence[int] = ()
 
     @property
     def bundles(self) -> Bundles:
@@ -68,8 +60,7 @@ class BundledDag(make.EngineHarness):
             nodes = (*request.followers, *request.nodes)
             return [LookedAt([self._look(one.node) for one in nodes])]
         if isinstance(request, Prepare):
-            job = f"job {request.number}"
-            return [Prepared(request.number, job, self.fails, self.without)]
+            return [Prepared(request.number, f"job {request.number}")]
         if isinstance(request, Collect) and not (request.why or self.is_live):
             return [Collected(request.number, "")]
         if isinstance(request, SlotsWanted):
@@ -77,10 +68,7 @@ class BundledDag(make.EngineHarness):
         return [Forgotten(request.number)] if isinstance(request, Forget) else []
 
     def _look(self, node: int) -> Look:
-        name = self.dag.names[node]
-        if name in self.alone:
-            return Look(node, "", self.alone[name])
-        return Look(node, self.kinds.get(name, "k"), is_live=self.is_live)
+        return Look(node, self.kinds.get(self.dag.names[node], "k"), is_live=self.is_live)
 
     def answered(self, number: int, cluster: int = 0, **why: Any) -> list[do.Action]:
         """The schedd answers the submission of a bundle's job."""
@@ -107,14 +95,6 @@ class BundledDag(make.EngineHarness):
         self.tell(*self.told(asked, results, suspects))
         return self.settle()
 
-    def home_live(self, results: Mapping[str, int]) -> list[do.Action]:
-        """The same of a bundle whose job runs."""
-        (asked,) = self.asked(Collect)
-        self.tell(Collected(asked.number, "events", [1.0] * len(results)))
-        part = unbundled(asked.number, "")._replace(retry=1)
-        self.tell(*self.told(asked, results)[:-1], part)
-        return self.settle()
-
     def told(
         self, asked: Collect, results: Mapping[str, int], suspects: str = ""
     ) -> list[LogEvent]:
@@ -139,8 +119,8 @@ class BundledDag(make.EngineHarness):
 
     def replayed(self) -> BundledDag:
         """Another engine that has read the log so far has come to the same."""
-        other = BundledDag(self.dag, self.engine.run.config, self.engine.run.limits)
-        other.alone, other.kinds, other.now = self.alone, self.kinds, self.now
+        other = BundledDag(self.dag, self.engine.run.config)
+        other.kinds, other.now = self.kinds, self.now
         other.begin(recovering=True)
         other.tell(*self.log)
         for name in self.dag.names:
@@ -154,28 +134,20 @@ class BundledDag(make.EngineHarness):
         assert {one: mine[one].members for one in known} == known
         return other
 
-    def killed(
-        self, queue: Mapping[int, int] | None = None, ended: Sequence[inputs.EndedJob] = ()
-    ) -> BundledDag:
-        """Another engine that recovers, and learns of bundles in the queue: number and cluster; and
-        of jobs that have left it."""
+    def killed(self, queue: Mapping[int, int] | None = None) -> BundledDag:
+        """Another engine that recovers, and learns of bundles in the queue: number and cluster."""
         other = self.replayed()
         other.tell(inputs.LogCaughtUp())
         assert other.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
         jobs = [queued(number, cluster) for number, cluster in (queue or {}).items()]
-        other.tell(inputs.QueueListed([*jobs, *other.queue()], ended))
+        other.tell(inputs.QueueListed([*jobs, *other.queue()]))
         other.settle()
         return other
 
 
-def begun(
-    text: str = BAG,
-    limits: Throttles | None = None,
-    config: Config = make.QUIET,
-    **how: Any,
-) -> BundledDag:
+def begun(text: str = BAG, **how: Any) -> BundledDag:
     """The DAG has begun, and nothing has been answered; `how` are attributes of BundledDag."""
-    harness = BundledDag(make.dag(text), config, limits)
+    harness = BundledDag(make.dag(text), make.QUIET)
     for name, value in how.items():
         setattr(harness, name, value)
     harness.bundles.on_slots(SlotsSeen(8))
@@ -183,16 +155,16 @@ def begun(
     return harness
 
 
-def settled(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+def settled(text: str = BAG, **how: Any) -> BundledDag:
     """The same, and all has been answered but by the schedd."""
-    harness = begun(text, limits, **how)
+    harness = begun(text, **how)
     harness.settle()
     return harness
 
 
-def running(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+def running(text: str = BAG, **how: Any) -> BundledDag:
     """The same, and the schedd has taken the bundle of all nodes, which runs as cluster 7."""
-    harness = begun(text, limits, **how)
+    harness = begun(text, **how)
     harness.bundle()
     return harness
 
@@ -202,8 +174,9 @@ def bundle_submit(number: int, cluster: int) -> LogEvent:
     return make.submit(f"bundle {number}", cluster)
 
 
-def held(cluster: int, code: int, text: str = "memory") -> LogEvent:
-    return LogEvent(EventKind.JOB_HELD, cluster, 0, 0, value=code, text=text)
+def held(cluster: int, text: str) -> LogEvent:
+    """A person has put a job on hold."""
+    return LogEvent(EventKind.JOB_HELD, cluster, 0, 0, value=BY_A_PERSON, text=text)
 
 
 def removed(cluster: int) -> LogEvent:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.views import node_reports
 from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
-from condor_pydagman.features.bundle.messages import Collect, Collected, LookAt, Prepare
+from condor_pydagman.features.bundle.messages import Collect, Collected, LookAt
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
-from condor_pydagman.features.steering.run import NodesSteered
-from condor_pydagman.features.steering.settings_text import settings_text
-from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.vocabulary import NodeStatus
 from tests import make
 from tests.features.bundle.bundled import (
-    BundledDag,
     begun,
-    bundled,
     settled,
     states,
-    submitted,
     unbundled,
 )
 from tests.pieces import piece_of
@@ -165,152 +152,18 @@ def part(names: str) -> LogEvent:
     return unbundled(1, names)._replace(retry=1)
 
 
-def chained(text: str = CHAIN, **how: Any) -> BundledDag:
-    harness = settled(text, **how)
-    return harness
-
-
-def test_a_chain_is_one_bundle() -> None:
-    harness = chained()
-    assert bundled(harness) == [["A", "B", "C"]]
-    (prepare,) = harness.ever(Prepare)
-    assert prepare.after == ((), (1,), (2,))
-    (look,) = harness.ever(LookAt)
-    assert [[one.node for one in some] for some in (look.nodes, look.followers)] == [[0], [1, 2]]
-    assert harness.bundles.details(1) == "runs behind the nodes before it in bundle 1"
-    harness.taken(1, 7)
-    assert states(harness, "A", State.SUBMITTED)
-    assert states(harness, "BC", State.WAITING)
-    report = harness.engine.report()
-    assert (report.queued, report.unready) == (1, 2)
-    assert [one.status for one in node_reports(harness.engine.run)] == [
-        *(NodeStatus.SUBMITTED, NodeStatus.NOT_READY, NodeStatus.NOT_READY)
-    ]
-    harness.same_replay()
-
-
-def results(harness: BundledDag, values: Mapping[str, int]) -> None:
-    """The job ends, and brings these home."""
-    harness.ends(7)
-    (asked,) = harness.asked(Collect)
-    assert asked.behind == sum(
-        harness.engine.run.nodes.states[node] == State.WAITING for node in asked.nodes
-    )
-    harness.home(values)
-
-
-def test_all_have_ended_well() -> None:
-    harness = chained()
-    harness.taken(1, 7)
-    results(harness, {"A": 0, "B": 0, "C": 0})
-    assert states(harness, "ABC", State.DONE)
-    assert harness.asked(do.Exit) == [do.Exit(0)]
-    harness.same_replay()
-
-
-def test_a_step_that_fails_leaves_those_behind_it_unrun() -> None:
-    harness = chained(f"{CHAIN}\nRETRY B 1")
-    harness.taken(1, 7)
-    results(harness, {"A": 0, "B": 1})
-    assert states(harness, "A", State.DONE)
-    assert bundled(harness) == [["B", "C"]]  # the retry, with what follows
-    harness.taken(2, 8)
-    harness.same_replay()
-
-
-def test_a_step_that_fails_for_good_makes_those_behind_it_futile() -> None:
-    harness = chained()
-    harness.taken(1, 7)
-    results(harness, {"A": 0, "B": 1})
-    assert states(harness, "B", State.FAILED)
-    assert states(harness, "C", State.FUTILE)
-
-
-def test_a_lost_job_gives_back_what_had_begun() -> None:
-    harness = chained()
-    harness.taken(1, 7)
-    harness.ends(7, -9)
-    harness.home({"A": 0}, suspects="B")
-    assert states(harness, "A", State.DONE)
-    assert "B" in submitted(harness)  # alone: it may be why
-    assert states(harness, "C", State.WAITING)
-    assert not harness.bundles.members.behind
-    harness.same_replay()
-
-
-def test_what_can_not_run_behind_others_after_all_is_left_out_first() -> None:
-    harness = begun(CHAIN)
-    harness.without = [3]
-    harness.settle()
-    assert [one.text for one in harness.ever(do.SubmitJob)] == ["job 1"]
-    said = [one.text for one in harness.ever(do.Say) if one.text.startswith("Submitting bundle")]
-    assert said == ["Submitting bundle 1 of 2 nodes: A, B"]
-    assert set(harness.bundles.members.behind) == {1}
-    harness.taken(1, 7)
-    results(harness, {"A": 0, "B": 0})
-    assert states(harness, "AB", State.DONE)
-    assert "C" in submitted(harness)
-    harness.same_replay()
-
-
-@pytest.mark.parametrize("stop", [inputs.Halt("somebody says so"), inputs.DagRemoved()])
-def test_nothing_is_submitted_that_was_stopped_when_some_had_been_left_out(stop: Any) -> None:
-    harness = begun(CHAIN)
-    harness.without = [3]
-    (look,) = harness.asked(LookAt)
-    harness.tell(*harness.answers(look))
-    harness.read_back()
-    (prepare,) = harness.asked(Prepare)
-    left_out = harness.echo(harness.tell(*harness.answers(prepare)))
-    harness.tell(stop)
-    harness.happens(*left_out)
-    assert not harness.ever(do.SubmitJob)
-
-
-def test_released_ones_wait_for_their_parents_elsewhere() -> None:
-    harness = settled("A D; B; A -> B\nBUNDLE b CHAINS SIZE 9 ALL_NODES", is_live=True)
-    assert bundled(harness) == [["A", "B", "D"]]
-    harness.taken(1, 7)
-    harness.wait(1)
-    (asked,) = harness.asked(Collect)
-    assert asked.behind == 1
-    harness.tell(Collected(1, "events"))
-    harness.happens(part("B"))
-    assert not harness.bundles.members.behind
-    assert states(harness, "B", State.WAITING)
-    harness.same_replay()
-
-
-def test_nodes_of_a_chain_are_not_steered() -> None:
-    harness = chained()
-    harness.taken(1, 7)
-    for node in range(3):
-        assert "bundle 1" in harness.bundles.obstacle_to_steer(node)
-
-
 def test_a_node_of_a_chain_gets_no_other_parent() -> None:
     """It would run before that one in its bundle, and the log would tell that it had."""
-    harness = chained()
+    harness = settled(CHAIN)
     text = PieceText("p", {"p": "JOB X x\nPARENT X CHILD C\n"}, BuildOptions())
     harness.tell(PieceOffered(1, piece_of(harness.dag, text, "f" * 32), "ann"))
     (answer,) = harness.asked(do.Grown)
     assert answer.error.startswith("node C can't get another parent now: it is in bundle 1 with")
 
 
-def test_what_a_person_sets_may_keep_a_node_apart_that_was_not() -> None:
-    harness = chained("A; B; A -> B\nBUNDLE b WAIT 100 CHAINS ALL_NODES")
-    for names, wanted in (("B", NodeSettings(timeout=(9, None, None))), ("AB", NodeSettings(3))):
-        nodes = [harness.dag.ids[name] for name in names]
-        harness.happens(NodesSteered(1, NodeCommand.SET, nodes, "ann", settings_text(wanted)))
-    harness.wait(101)
-    harness.settle()
-    assert harness.submits() == ["A"]
-    assert not harness.ever(Prepare)
-
-
 def test_a_chain_keeps_one_place_of_its_category() -> None:
     text = f"{CHAIN}\nCATEGORY ALL_NODES x\nMAXJOBS x 1"
-    harness = chained(text, is_live=True)
+    harness = settled(text, is_live=True)
     harness.taken(1, 7)
     assert harness.engine.run.categories.free(0) == 0
     harness.wait(1)
@@ -321,14 +174,6 @@ def test_a_chain_keeps_one_place_of_its_category() -> None:
     assert states(harness, "B", State.SUBMITTED)
     assert harness.engine.run.categories.free(1) == 0
     harness.same_replay()
-
-
-def test_without_chains_nobody_follows() -> None:
-    harness = chained(CHAIN.replace(" CHAINS", ""))
-    assert not bundled(harness)
-    assert submitted(harness) == ["A"]
-    (look,) = harness.ever(LookAt)
-    assert not look.followers
 
 
 def test_each_node_is_looked_at_once_however_many_ways_lead_to_it() -> None:

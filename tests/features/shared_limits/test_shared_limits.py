@@ -1,112 +1,37 @@
-"""SHARED_LIMIT: nodes that are added, the pace after a restart, and the queues of nodes that wait.
-What a DAG asks for, and what it gives back, is in `shared_limits.scene`."""
+"""SHARED_LIMIT: the pace after a restart, and the queues of nodes that wait.  What a DAG asks for,
+and what it gives back, is in `shared_limits.scene`."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
-from condor_pydagman.features.growth.piece import PieceText
-from condor_pydagman.features.growth.run import PieceOffered
-from condor_pydagman.features.shared_limits import run as shared_limits
-from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
+from condor_pydagman.features.shared_limits.definitions import Kind, Limit
 from condor_pydagman.features.shared_limits.messages import TakePlaces
 from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
-from condor_pydagman.graph.building import BuildOptions
 from tests import make
 from tests.features.shared_limits.scenes import Shared
-from tests.make import QUIET, quiet
-from tests.pieces import Pieces, piece_of
-
-
-class Sharing(make.EngineHarness):
-    """A DAG that knows these `limits`.
-
-    Attributes:
-        texts: of pieces, by digest.
-    """
-
-    def __init__(self, text: str, limits: Sequence[Limit], config: Config = QUIET) -> None:
-        super().__init__(text, config)
-        self.texts: dict[str, PieceText] = {}
-        self.engine.run.given = {"growth": Pieces(self.dag, self.texts)}
-        self._shared = Shared()
-        self._shared.limits = {limit.key: limit for limit in limits}
-
-    def answer(self) -> None:
-        """Answer its request."""
-        assert shared(self).asked
-        self.tell(self._shared.give(self.ever(TakePlaces)[-1], self.now))
-
-
-def shared(harness: make.EngineHarness) -> shared_limits.SharedLimits:
-    """What the engine knows of shared limits."""
-    found: shared_limits.SharedLimits = harness.engine.run.features["shared_limits"]
-    return found
-
-
-def add(harness: Sharing, lines: str) -> None:
-    """A person adds nodes, and the record is read back."""
-    digest = f"{len(harness.texts):032x}"
-    harness.texts[digest] = PieceText("p", {"p": lines}, BuildOptions())
-    piece = piece_of(harness.dag, harness.texts[digest], digest)
-    harness.tell(PieceOffered(len(harness.texts), piece, "ann"))
-    harness.read_back()
-
-
-def test_a_dag_without_limits_gets_nodes_that_keep_to_one() -> None:
-    harness = Sharing("A; B; C", parse("a = JOBS 1; b = PRE 1", "test"))
-    harness.begin()
-    assert harness.submits() == ["A"]
-    limits = "SHARED_LIMIT a NODES X\nSHARED_LIMIT b NODES Y\n"
-    add(harness, f"JOB X x\nJOB Y y\nSCRIPT PRE Y p\n{limits}")
-    run, queues = harness.engine.run, shared(harness).queues
-    assert queues is not None and run.ready is queues.ready
-    assert [queues.ready.waiting(number) for number in (0, 1)] == [2, 1]
-    assert harness.asked(TakePlaces) and not harness.ever(do.RunScript)
-    harness.answer()
-    assert [harness.dag.names[one.node] for one in harness.ever(do.RunScript)] == ["Y"]
-    for number, name in enumerate("ABCX", 1):  # in the order in which they came
-        assert harness.ever(do.SubmitNode)[-1].node == harness.dag.ids[name]
-        harness.take(name, number)
-    add(harness, "JOB Z z\nSHARED_LIMIT a ALL_NODES\nSHARED_LIMIT b ALL_NODES\n")
-    harness.wait(1)
-    harness.answer()
-    assert harness.state("Z").name == "READY"
-    places = shared(harness).places
-    assert places is not None and (places.used(0)[0], places.used(1)[0]) == (3, 1)
+from tests.make import quiet
 
 
 def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
-    names = "ABCDEFGH"
     config = quiet(all_restart_pre_rate=2)
-    limits = [Limit("*restart*", {Kind.STARTS: 120})]
-    harness = Sharing(f"{'; '.join(names)}\nSCRIPT PRE ALL_NODES p", limits, config)
+    harness = make.EngineHarness("A; B; C; D; E; F; G; H\nSCRIPT PRE ALL_NODES p", config)
+    shared = Shared()
+    shared.limits = {"*restart*": Limit("*restart*", {Kind.STARTS: 120})}
     harness.begin(recovering=True)
     assert not harness.engine.run.features
     harness.tell(inputs.LogCaughtUp())
     harness.tell(inputs.QueueListed([]))
     assert not harness.ever(do.RunScript)
-    started = []
-    for _ in range(5):
-        harness.answer()
-        started.append(len(harness.ever(do.RunScript)))
+    for started in (2, 4, 6, 8):
+        harness.tell(shared.give(harness.ever(TakePlaces)[-1], harness.now))
+        assert len(harness.ever(do.RunScript)) == started
         harness.wait(1)
-        if len(started) == 4:
-            break
-    assert started == [2, 4, 6, 8]
-    assert not shared(harness).pace_left
-
-
-def test_a_run_without_shared_limits_asks_for_nothing() -> None:
-    harness = make.harness_of("A; B")
-    assert not harness.engine.run.features and harness.submits() == ["A"]
+    assert not harness.engine.run.features["shared_limits"].pace_left
 
 
 # Queues of nodes that keep to shared limits: the order is that of the usual ones, where there is

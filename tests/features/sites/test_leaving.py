@@ -17,16 +17,6 @@ from tests import make
 from tests.features.sites.matched import placed
 
 
-def test_a_replay_knows_which_jobs_are_being_removed() -> None:
-    harness = placed("A; B; C\nSITE_GROUP g NODES A B C\nSITE_POLICY g FAILURES 1")
-    harness.take("A", 1)
-    harness.take("B", 2)
-    harness.happens(make.terminated(1, value=3))
-    assert harness.replay().engine.run.job_table.by_node[1].removing
-    harness.take("C", 3)  # it was being submitted
-    assert harness.replay().engine.run.job_table.by_node[2].removing
-
-
 def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
     """A replay numbers the child's next run as the live run did, which had dropped it."""
     harness = placed("""

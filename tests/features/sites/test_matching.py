@@ -5,14 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.engine import inputs
-from condor_pydagman.features.sites.commands import GroupsOfDag
 from condor_pydagman.features.sites.groups import IllegalGroupMove
-from condor_pydagman.features.sites.messages import (
-    MatchSites,
-    SiteClaim,
-    SitesMatched,
-)
 from condor_pydagman.features.sites.run import Sites
 from condor_pydagman.features.sites.states import (
     CLAIMING,
@@ -22,33 +15,9 @@ from condor_pydagman.features.sites.states import (
     GroupState,
 )
 from tests import make
-from tests.features.growth.test_growth import growing, piece_of
-from tests.features.sites.matched import matched, placed
+from tests.features.sites.matched import placed
 
 UNIT = "A -> B -> C"
-
-
-def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
-    of = make.dag("A -> B; C\nDONE A\nSITE_GROUP g NODES A B")
-    groups = GroupsOfDag.put(of).site_groups
-    groups[0] = groups[0]._replace(matched="t", round=2)
-    harness = matched(of, "s:1 t:1")
-    (wanted,) = harness.asked(MatchSites)[0].wanted
-    assert wanted.only == "t"
-    harness.answer()
-    assert harness.groups() == "g=MATCHED@t"
-    assert harness.sites.rounds[0] == 2
-
-
-def test_a_group_whose_last_node_adds_to_the_dag_gives_its_site_up() -> None:
-    it = growing("A\nSITE_GROUP g NODES A").begin()
-    it.feed(SitesMatched([SiteClaim(0, "s", "x")], ["s"]))
-    it.read_back(it.records("SITE_MATCHED")[-1])
-    it.run("A")
-    it.take(piece_of(it.dag, "JOB X x\n", "A"))
-    it.feed(inputs.Wake())
-    first, last = (one for one in it.asked if isinstance(one, MatchSites))
-    assert (len(first.wanted), last.wanted, last.claims) == (1, (), ())
 
 
 def test_groups_of_which_nodes_are_done_keep_their_sites_in_a_rescue_dag() -> None:
