@@ -85,18 +85,6 @@ def test_our_own_pace_is_not_kept_to_the_number_that_is_shown() -> None:
     assert pace.blocked_until(100.0, limits) <= 100.0
 
 
-def test_submits_in_an_interval() -> None:
-    limits, pace = Throttles(submits=2, interval_s=5.0), SubmitPace()
-    pace.submitted(100.0, limits)
-    assert pace.blocked_until(101.0, limits) <= 101.0
-    pace.submitted(103.0, limits)
-    assert pace.blocked_until(103.0, limits) == 105.0
-    assert pace.blocked_until(105.0, limits) <= 105.0
-    pace.submitted(106.0, limits)
-    pace.submitted(106.0, limits)
-    assert pace.blocked_until(106.0, limits) == 111.0
-
-
 def test_back_off_doubles_up_to_a_minute_and_ends_with_a_success() -> None:
     limits, pace = Throttles(), SubmitPace()
     now = 0.0
@@ -126,13 +114,6 @@ def test_a_full_category_sets_aside_in_order() -> None:
     assert categories.room(2)
 
 
-def test_entering_twice_counts_once() -> None:
-    categories = Categories({1: "a", 2: "a"}, {"a": 2})
-    categories.enter(1)
-    categories.enter(1)
-    assert categories.room(2)
-
-
 # Changes while running.
 
 
@@ -143,21 +124,6 @@ def test_one_limit_is_changed_and_the_others_stay(field: str) -> None:
     harness.tell(LimitsWanted(**{field: 5}))
     after = {name: getattr(harness.engine.run.limits, name) for name in LimitsWanted._fields}
     assert after == {**before, field: 5}
-
-
-def test_a_request_without_limits_changes_nothing() -> None:
-    limits = Throttles(11, 12, 13, 14, 15, 16)
-    harness = make.harness_of("A B C D", limits=limits)
-    harness.tell(LimitsWanted())
-    assert harness.engine.run.limits == Throttles(11, 12, 13, 14, 15, 16)
-
-
-def test_a_delay_between_two_submits() -> None:
-    limits, pace = Throttles(), SubmitPace(delay_s=3)
-    assert pace.blocked_until(10, limits) <= 10
-    pace.submitted(10, limits)
-    assert pace.blocked_until(11, limits) == 13
-    assert pace.blocked_until(13, limits) <= 13
 
 
 # Nodes that are submitted in a minute.
