@@ -190,18 +190,6 @@ def test_gaps_and_the_highest_number(capsys: pytest.CaptureFixture[str]) -> None
     )
 
 
-def test_the_chosen_rescue_file_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
-    touch("t.dag.rescue001", "t.dag.rescue002")
-    way(do_rescue_from=1)
-    assert capsys.readouterr().out == "Running rescue DAG 1\n"
-
-
-def test_rescue_files_of_several_dags(capsys: pytest.CaptureFixture[str]) -> None:
-    touch("t.dag_multi.rescue001")
-    way(dag_files=("t.dag", "u.dag"))
-    assert capsys.readouterr().out == "Running rescue DAG 1\n"
-
-
 def test_chosen_rescue_file_is_missing() -> None:
     touch("t.dag.halt")
     with pytest.raises(FileError) as caught:
