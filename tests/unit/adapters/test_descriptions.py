@@ -87,6 +87,48 @@ def test_a_backslash_at_the_end_swallows_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "items"),
+    [
+        ("queue x in (a b)", ["a", "b"]),
+        ("queue x in (a\nb\n)", ["a", "b"]),
+        ("queue x from (\n a\n b c\n)", ["a", "b c"]),
+        ("queue x \\\n from (\na\n)", ["a"]),
+        ("QUEUE 2 x From (\n\"q\" 'r'\nb\\c\n)", ["\"q\" 'r'", "b\\c"]),
+        ("ite\\\n rate x from (\na\n# b \\\nc\n)", ["a", "c"]),
+        ("iter from table(header csv) (\nx,y\na,b\n)", ["a"]),
+    ],
+)
+def test_inline_items(statement: str, items: list[str]) -> None:
+    read = handed_over(f"a = 1\n{statement}\nb = 2\n")
+    assert [item["x"] for item in read.itemdata()] == items
+
+
+def test_inline_items_of_one_of_two_statements() -> None:
+    read = handed_over("if false\nqueue x in (\na\n)\nelse\nqueue x in (\nb\nc\n)\nendif\n")
+    assert [item["x"] for item in read.itemdata()] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "arguments"),
+    [
+        ("queue x in ()", "x from (\n\n)"),
+        ("queue 2 x in ()", "2 x from (\n\n)"),
+        ("queue in ()", " from (\n\n)"),
+        ("queue x from (\n)", "x from (\n\n)"),
+        ("queue $(n)+1 x,y Matching files *.nothing", "$(n)+1 x,y from (\n\n)"),
+        ("queue x from /dev/null", "x from (\n\n)"),
+        ("queue x from false |", "x from (\n\n)"),
+    ],
+)
+def test_no_items_make_a_job_for_each_count(statement: str, arguments: str) -> None:
+    schedd = Schedd()
+    text = f"n = 1\n{statement}\n"
+    descriptions.submit(schedd, descriptions.parse(text), text)
+    assert schedd.texts[-1].endswith(f"\nqueue {arguments}\n")
+    assert len(schedd.texts) == 2
+
+
+@pytest.mark.parametrize(
     "text", ["queue x in [1:] ()\n", "max_idle = 2\nqueue x in ()\n"], ids=["slice", "late"]
 )
 def test_no_items_are_an_error_where_stock_has_one(text: str) -> None:

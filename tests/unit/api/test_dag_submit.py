@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from condor_pydagman import ConfigError, DagError, FileError, UsageError, Workfl
 from condor_pydagman.adapters import knobs
 from condor_pydagman.cli import submit_dag as command
 from condor_pydagman.monitor import schedd_queries
+from tests import locks
 
 
 @pytest.fixture(autouse=True)
@@ -86,18 +88,22 @@ def test_files_of_an_earlier_run_are_in_the_way() -> None:
     assert "-f" not in str(caught.value)
 
 
-@pytest.mark.parametrize("status", [1, 5])
-def test_a_dag_whose_job_waits_or_is_held_is_refused(
-    status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dag_whose_job_waits_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     submit_dag("t.dag", no_submit=True, dagman="/opt/condor_dagman")
-    Path("t.dag.lock").write_text("42\n" * (status == 5))  # nobody holds it: DAGMan was killed
-    ad = {"ClusterId": 42, "Iwd": os.getcwd(), "Arguments": "-Dag t.dag", "JobStatus": status}
+    ad = {"ClusterId": 42, "Iwd": os.getcwd(), "Arguments": "-Dag t.dag", "JobStatus": 1}
     monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [ad])
     written = Path("t.dag.condor.sub").read_text()
     with pytest.raises(FileError, match="as job 42, which is in the queue"):
         submit_dag("t.dag", force=True)
     assert Path("t.dag.condor.sub").read_text() == written
+
+
+def test_a_dag_whose_job_is_held_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("t.dag.lock").write_text("42\n")  # nobody holds it: DAGMan was killed
+    ad = {"ClusterId": 42, "Iwd": os.getcwd(), "Arguments": "-Dag t.dag", "JobStatus": 5}
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [ad])
+    with pytest.raises(FileError, match="as job 42, which is in the queue"):
+        submit_dag("t.dag", force=True)
 
 
 def test_a_workflow_whose_job_waits_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,6 +118,11 @@ def test_a_workflow_whose_job_waits_is_not_written(monkeypatch: pytest.MonkeyPat
     with pytest.raises(FileError, match="as job 42"):
         flow.submit()
     assert Path("flow.dag").read_text() == written
+
+
+def test_a_dag_that_runs_is_refused() -> None:
+    with locks.held("t.dag.lock", "42\n"), pytest.raises(FileError, match="as job 42"):
+        submit_dag("t.dag", force=True)
 
 
 def test_a_line_that_dagman_would_refuse_comes_with_all_others() -> None:
@@ -151,3 +162,9 @@ def test_a_dag_file_that_begins_like_an_option() -> None:
     Path("-x.dag").write_text("JOB A a.sub\n")
     found = submit_dag("-x.dag", no_submit=True, dagman="/opt/condor_dagman")
     assert found.submit_file == "./-x.dag.condor.sub"
+
+
+def test_sub_dags_are_prepared_too() -> None:
+    Path("t.dag").write_text("SUBDAG EXTERNAL S u.dag\n")
+    submit_dag("t.dag", no_submit=True, do_recurse=True, dagman=sys.executable)
+    assert Path("u.dag.condor.sub").exists()

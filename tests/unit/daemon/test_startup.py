@@ -8,7 +8,8 @@ import pytest
 
 from condor_pydagman.daemon import startup
 from condor_pydagman.daemon.dag_input import CannotStart
-from tests.unit.daemon.starts import STARTED, Place, Schedd
+from condor_pydagman.daemon.initialize import Settings
+from tests.unit.daemon.starts import KNOBS, STARTED, Place, Schedd
 
 LOCK, LOG = Path("t.dag.lock"), Path("t.dag.nodes.log")
 AD = {"Owner": "ann", "JobRunCount": 1, "JobBatchId": "7.0", "JobBatchName": "b"}
@@ -148,6 +149,14 @@ def test_a_start_that_submits_nothing_needs_no_process_for_it(
 ) -> None:
     place.prepare(*words)
     assert place.schedd.processes == 0
+
+
+def test_every_node_is_logged_at_high_verbosity(place: Place) -> None:
+    out = place.out()
+    out.verbosity = startup.NODES_VERBOSITY
+    startup.prepare(Settings(place.options(), KNOBS, KNOBS), out, STARTED)
+    out.flush()
+    assert "Node Name: A" in place.said()
 
 
 def test_setup_only_reads_an_old_log(place: Place) -> None:

@@ -170,12 +170,13 @@ def test_force_that_cannot_remove() -> None:
         way(force=True)
 
 
+@pytest.mark.parametrize(("chosen", "number"), [(0, 2), (1, 1)])
 def test_rescue_file_is_announced_and_the_rest_may_stay(
-    capsys: pytest.CaptureFixture[str],
+    chosen: int, number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     touch("t.dag.rescue001", "t.dag.rescue002", "t.dag.condor.sub")
-    way()
-    assert capsys.readouterr().out == "Running rescue DAG 2\n"
+    way(do_rescue_from=chosen)
+    assert capsys.readouterr().out == f"Running rescue DAG {number}\n"
     with pytest.raises(FileError):
         way(auto_rescue=0)
 

@@ -39,6 +39,19 @@ def due(harness: make.EngineHarness, name: str = "A") -> float:
 # The queue.
 
 
+def test_retries_start_in_the_order_in_which_they_are_due() -> None:
+    queue = RetryQueue()
+    assert queue.next_time() is None
+    queue.add(1, 20.0)
+    queue.add(2, 10.0)
+    assert queue.next_time() == 10.0
+    assert queue.pop(9.9) is None
+    assert queue.pop(10.0) == 2
+    assert queue.pop(15.0) is None
+    assert queue.pop(99.0) == 1
+    assert queue.pop(99.0) is None
+
+
 def test_a_discarded_retry_does_not_start() -> None:
     queue = RetryQueue()
     queue.add(1, 10.0)

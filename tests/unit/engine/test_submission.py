@@ -58,6 +58,18 @@ def drain(queue: ReadyQueue) -> list[int]:
     return order
 
 
+def test_a_discarded_node_never_comes_and_may_come_back() -> None:
+    queue = ReadyQueue()
+    queue.add(1, 0)
+    queue.add(2, 0)
+    queue.discard(1)
+    queue.discard(9)
+    assert 1 not in queue
+    assert len(queue) == 1
+    queue.add(1, 0)
+    assert drain(queue) == [2, 1]
+
+
 def test_a_node_is_queued_once() -> None:
     queue = ReadyQueue()
     queue.add(1, 0)

@@ -85,6 +85,18 @@ def test_our_own_pace_is_not_kept_to_the_number_that_is_shown() -> None:
     assert pace.blocked_until(100.0, limits) <= 100.0
 
 
+def test_submits_in_an_interval() -> None:
+    limits, pace = Throttles(submits=2, interval_s=5.0), SubmitPace()
+    pace.submitted(100.0, limits)
+    assert pace.blocked_until(101.0, limits) <= 101.0
+    pace.submitted(103.0, limits)
+    assert pace.blocked_until(103.0, limits) == 105.0
+    assert pace.blocked_until(105.0, limits) <= 105.0
+    pace.submitted(106.0, limits)
+    pace.submitted(106.0, limits)
+    assert pace.blocked_until(106.0, limits) == 111.0
+
+
 def test_back_off_doubles_up_to_a_minute_and_ends_with_a_success() -> None:
     limits, pace = Throttles(), SubmitPace()
     now = 0.0
