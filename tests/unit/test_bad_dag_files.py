@@ -10,7 +10,7 @@ import resource
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,6 @@ ROOT = Path(__file__).resolve().parents[2]
 JOBS = "JOB A a.sub\nJOB B b.sub\n"
 EDGE = "PARENT A CHILD B\n"
 MEGABYTE = 1 << 20
-
-Write = Callable[..., None]
 
 
 def write(name: str, text: str | bytes) -> None:
@@ -69,11 +67,6 @@ def test_binary_junk() -> None:
     junk = bytes(range(256)) * 40
     assert "x.dag:1" in refused(junk)
     assert "x.dag:1" in refused(junk.replace(b"\0", b""))
-
-
-def test_a_nul_character() -> None:
-    assert "x.dag:3 The line holds a NUL character" in refused(JOBS + "JOB C\0 c\n")
-    assert "x.dag:1 The line holds a NUL character" in refused("#\0\n" + JOBS)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -161,19 +154,6 @@ def test_names_of_files_that_cannot_be() -> None:
     assert "Not a directory" in refused("INCLUDE x.dag/y\n")
 
 
-def test_a_file_that_changes_while_it_is_read() -> None:
-    write("x.dag", "".join(f"JOB N{number} a.sub\n" for number in range(40_000)))
-
-    def changing(path: str) -> Iterator[str]:
-        blocks = DagFiles().read(path)
-        yield next(blocks)
-        write("x.dag", JOBS)
-        yield from blocks
-
-    with pytest.raises(DagFileErrors, match=r"x\.dag was changed while it was being read"):
-        build(["x.dag"], changing, BuildOptions())
-
-
 def test_a_file_that_changes_between_its_two_readings() -> None:
     write("x.dag", EDGE + JOBS)
     files = DagFiles()
@@ -221,31 +201,12 @@ def test_thousands_of_nested_includes() -> None:
     assert str(first_error("i0")).startswith(f"ERROR: i{count // 2}:1 Failed to parse JOB command")
 
 
-def test_nested_splices() -> None:
-    count = 300
-    for number in range(count):
-        write(f"s{number}", f"JOB A a.sub\nSPLICE S s{number + 1}\n")
-    write(f"s{count}", "JOB A a.sub\n")
-    assert len(read("s0")) == count + 1
-
-
 def test_nested_splices_with_long_names() -> None:
     for number in range(200):
         write(f"s{number}", f"JOB A a.sub\nSPLICE {'S' * 200} s{number + 1}\n")
     error = first_error("s0")
     assert "longer than" in str(error)
     assert len(error.detail()) < 20_000
-
-
-@pytest.mark.parametrize("command", ["INCLUDE {}", "SPLICE S {}", "SPLICE S {} DIR ."])
-def test_recursion(command: str) -> None:
-    write("x.dag", command.format("y.dag") + "\n")
-    write("y.dag", command.format("z.dag") + "\n")
-    write("z.dag", command.format("x.dag") + "\n")
-    error = first_error()
-    assert "Recursive DAG file parsing detected" in str(error)
-    places = ["Processing error at z.dag:1", "Processing error at y.dag:1"]
-    assert [line for line in error.detail().split("\n") if line in places] == places
 
 
 @pytest.mark.parametrize("options", [{}, {"use_dag_dir": True}])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
 import struct
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -15,9 +13,8 @@ from hypothesis import strategies as st
 
 from condor_pydagman.adapters import cedar
 from condor_pydagman.adapters.cedar import CedarError, Channel, MessageReader
-from tests.unit.adapters.cedar_keys import key_pair_of
+from tests.unit.adapters.cedar_keys import SAMPLES, key_pair_of
 
-SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
 KEY = bytes(range(32))
 PLAIN = st.one_of(
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +19,8 @@ from condor_pydagman.adapters.control_socket import (
     Conversation,
     Server,
 )
-from tests.unit.adapters.cedar_keys import key_pair_of
+from tests.unit.adapters.cedar_keys import VERSION, sent, talk
 
-SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
-VERSION = "$CondorVersion: 25.14.1 2026-09-24 BuildID: UW_Python_Wheel_Build $"
 OFFER: Mapping[str, cedar.Value] = {
     "Command": DAGMAN_GENERIC,
     "Enact": "NO",
@@ -101,34 +97,16 @@ class Client:
 def test_recorded_clients(how: str, piece: int) -> None:
     """What a stock client sent, whole or in pieces, is understood, also when it is encrypted: our
     answers must be what they were, byte for byte, until then."""
-    sample = SAMPLES[how]
-    said = b"".join(bytes.fromhex(data) for who, data in sample["exchange"] if who == "server")
-    private = int(sample["private"] or "0", 16)
-    directories = [f"/tmp/FS_{part}_" for part in _between(said, b"/tmp/FS_", b"_\0")]
-    talk = Conversation(
-        server(
-            port=int(sample["address"].split("?")[0].strip("<>").rpartition(":")[2]),
-            new_directory=lambda: directories[0],
-            is_proof=lambda path: path.startswith(directories[0]),
-            new_key=lambda: key_pair_of(private),
-        )
-    )
-    request = None
-    for who, data in sample["exchange"]:
-        octets = bytes.fromhex(data)
-        if who == "client":
-            for at in range(0, len(octets), piece):
-                assert request is None
-                request = talk.feed(octets[at : at + piece])
+    conversation, request = talk(how), None
+    for octets in sent(how):
+        for at in range(0, len(octets), piece):
+            assert request is None
+            request = conversation.feed(octets[at : at + piece])
     assert request is not None
     assert cedar.value(request, "HaltReason") == 'the "tea" is ready'
     assert cedar.value(request, "DagCommand") == 1
-    talk.reply({"Result": True})
-    assert talk.over
-
-
-def _between(text: bytes, begin: bytes, end: bytes) -> list[str]:
-    return [part.partition(end)[0].decode() for part in text.split(begin)[1:]]
+    conversation.reply({"Result": True})
+    assert conversation.over
 
 
 @pytest.mark.parametrize("what", ["Encryption", "Integrity"])

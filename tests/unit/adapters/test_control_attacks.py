@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-import json
 import socket
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,40 +17,15 @@ from hypothesis import strategies as st
 
 from condor_pydagman.adapters import cedar, control_socket
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel
-from condor_pydagman.adapters.control_socket import ControlSocket, Conversation, Server, Settings
+from condor_pydagman.adapters.control_socket import ControlSocket, Conversation, Settings
 from condor_pydagman.daemon import clients
-from tests.unit.adapters.cedar_keys import key_pair_of
+from tests.unit.adapters.cedar_keys import sent, talk
 from tests.waiting import LIMIT_S, until
 
-SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
 CLIENTS = ("default", "oldcrypto", "plain", "required")
 ENCRYPTED = ("default", "required")
 CHANGES = ("flip", "cut", "twice", "insert", "swap")
 Change = tuple[str, int, int]
-
-
-def sent(how: str) -> list[bytes]:
-    """What a stock client sent, turn by turn."""
-    return [bytes.fromhex(data) for who, data in SAMPLES[how]["exchange"] if who == "client"]
-
-
-def talk(how: str, **more: Any) -> Conversation:
-    """A server that answers as it did then, by its key as well."""
-    sample = SAMPLES[how]
-    said = b"".join(bytes.fromhex(data) for who, data in sample["exchange"] if who == "server")
-    found = said.partition(b"/tmp/FS_")[2].partition(b"_\0")[0].decode()
-    directory = f"/tmp/FS_{found}_"
-    private = int(sample["private"] or "0", 16)
-    known = {
-        "version": "$CondorVersion: 25.14.1 2026-09-24 BuildID: UW_Python_Wheel_Build $",
-        "domain": "vm",
-        "hosts": frozenset(["127.0.0.1", "fd00::2"]),
-        "port": int(sample["address"].split("?")[0].strip("<>").rpartition(":")[2]),
-        "new_directory": lambda: directory,
-        "is_proof": lambda path: path.startswith(directory),
-        "new_key": lambda: key_pair_of(private),
-    }
-    return Conversation(Server(**{**known, **more}))
 
 
 def heard(conversation: Conversation, turns: list[bytes]) -> Ad | None:

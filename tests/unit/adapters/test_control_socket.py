@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import select
 import socket
@@ -24,10 +23,10 @@ from condor_pydagman.adapters.control_socket import (
     Settings,
     sinful,
 )
+from tests.unit.adapters.cedar_keys import SAMPLES
 from tests.waiting import LIMIT_S, until
 
 HERE = Settings(hosts=("127.0.0.1",))
-SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
 
 
 @pytest.fixture
@@ -83,17 +82,6 @@ def rest(client: socket.socket) -> bytes:
         if not piece:
             return data
         data += piece
-
-
-def test_a_request_and_its_answer(control: ControlSocket) -> None:
-    assert not readable(control)
-    with connect(control) as client:
-        client.sendall(halt())
-        (request,) = served(control)
-        assert cedar.value(request.ad, "HaltReason") == "tea"
-        assert b"Result = true" in rest(client)
-    assert control.next_deadline() is None
-    assert not readable(control)
 
 
 def test_a_recorded_client_in_single_bytes(control: ControlSocket) -> None:

@@ -199,28 +199,6 @@ def test_commands_of_a_description_run_once(tmp_path: Path) -> None:
     assert remarks_of(description, text)
 
 
-@pytest.mark.parametrize(
-    ("statement", "procs"),
-    [
-        ("queue", 1),
-        ("queue 3", 3),
-        ("queue 1 + 2", 3),
-        ("queue $(none)", 1),
-        ("queue 0", 1),
-        ("queue 2 x in (a b c)", 6),
-        ("queue x in [1:] (a b c)", 2),
-        ("queue x in [1] (a b c)", 2),
-        ("queue x in ()", 1),
-        ("queue 2 x in ()", 2),
-        ("queue x from (\n)", 1),
-        ("queue x matching *.nothing", 1),
-        ("queue x from (\na\n\n)", 2),
-    ],
-)
-def test_how_many_procs(statement: str, procs: int) -> None:
-    assert descriptions.procs_of(descriptions.parse(f"{statement}\n")) == procs
-
-
 @pytest.mark.parametrize("count", ["three", "3 4", "2 # two", "-1", "= 3", "1e999"])
 def test_a_count_that_is_none(count: str) -> None:
     with pytest.raises(ValueError, match="the count is not a number"):

@@ -313,17 +313,6 @@ def test_a_file_that_changes_while_it_is_read(
         list(blocks)
 
 
-def test_blocks_of_what_is_no_file_are_refused_before_the_first(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(FileError, match="not a regular file"):
-        files.DagFiles().read(str(tmp_path / "fifo"))
-    for path in (str(tmp_path), "/dev/zero"):
-        with pytest.raises((FileError, IsADirectoryError)):
-            files.DagFiles().read(path)
-    with pytest.raises(FileNotFoundError):
-        files.DagFiles().read(str(tmp_path / "nosuch"))
-
-
 def test_very_many_files_can_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "BLOCK_BYTES", 16)
     path = tmp_path / "f"

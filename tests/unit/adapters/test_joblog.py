@@ -18,7 +18,7 @@ from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError
 from condor_pydagman.records import own_events
-from condor_pydagman.vocabulary import NOOP_PROC, EventKind, JournalRecord
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 
 WHEN = "2026-11-21 11:56:29"
 
@@ -302,22 +302,6 @@ def test_a_long_log_comes_in_batches(log: NodesLog) -> None:
     assert mores == [True, True, False, False]
 
 
-def test_an_old_log_is_read_again_from_the_start(log: NodesLog) -> None:
-    write(log, submit(7))
-    log.read()
-    again = NodesLog(log.path)
-    again.open(truncate=False)
-    assert brief(again.read()) == [(0, 7)]
-
-
-def test_a_new_run_starts_with_an_empty_log(log: NodesLog) -> None:
-    write(log, submit(7))
-    again = NodesLog(log.path)
-    again.open(truncate=True)
-    assert again.read() == []
-    assert Path(log.path).read_text() == ""
-
-
 ODD_NAMES = ["A", "a+b.c", 'with"quote', "back\\slash", "é-ü", "%s$(X)", "x" * 300, "[ ]; = "]
 
 
@@ -345,32 +329,6 @@ def test_a_generic_event_of_somebody_else_is_no_record(log: NodesLog) -> None:
     (event,) = log.read()
     assert isinstance(event, LogEvent)
     assert event.record is None
-
-
-@pytest.mark.parametrize("status", [0, 4, -9])
-def test_the_end_of_a_post_script_comes_back(log: NodesLog, status: int) -> None:
-    log.append(own_events.post_ended(WHEN, "A", status, cluster=7, proc=0, subproc=0))
-    (event,) = log.read()
-    assert isinstance(event, LogEvent)
-    assert (event.kind, event.cluster) == (EventKind.POST_SCRIPT_TERMINATED, 7)
-    assert (event.value, event.node) == (status, "A")
-
-
-def test_the_end_of_a_post_script_of_a_node_that_was_never_submitted(log: NodesLog) -> None:
-    log.append(own_events.post_ended(WHEN, "A", 1, cluster=-1, proc=0, subproc=0))
-    (event,) = log.read()
-    assert isinstance(event, LogEvent)
-    assert (event.cluster, event.node, event.value) == (-1, "A", 1)
-
-
-def test_noop_and_skipped_nodes_come_back(log: NodesLog) -> None:
-    log.append(own_events.noop(WHEN, "A", 3))
-    log.append(own_events.pre_skip(WHEN, "B", 4))
-    events = [event for event in read_all(log) if isinstance(event, LogEvent)]
-    assert [event.kind for event in events] == [0, 5, 34]
-    assert [event.subproc for event in events] == [3, 3, 4]
-    assert {event.proc for event in events} == {NOOP_PROC}
-    assert (events[0].node, events[2].node) == ("A", "B")
 
 
 def test_a_log_that_cannot_be_made(tmp_path: Path) -> None:

@@ -171,36 +171,6 @@ def test_a_reason_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queue", "procs"),
-    [
-        ("queue", 1),
-        ("queue 3", 3),
-        ("n = 4\nqueue $(n)", 4),
-        ("n = 4\nqueue $(n)+1", 5),
-        ("queue 0", 1),  # stock's way
-        ("queue 2 x from (\na\nb\n)", 4),
-        ("queue x in (a, b, c)", 3),
-        ("queue x in [::2] (a, b, c)", 2),
-        ("queue x from [1:] (\na\nb\nc\n)", 2),
-        ("queue 2 f matching files *.txt", 4),
-        ("queue from items", 3),
-        ("queue x in (a)", 1),
-    ],
-)
-def test_how_many_procs_a_description_makes(queue: str, procs: int, tmp_path: Path) -> None:
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / name).touch()
-    (tmp_path / "items").write_text("1\n2\n3\n")
-    assert ScheddAdapter(0).procs_of(f"executable = a\n{queue}\n", str(tmp_path)) == procs
-
-
-def test_a_description_that_makes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(PoolError) as caught:
-        ScheddAdapter(0).procs_of("executable = a\nqueue from nosuchfile\n", str(tmp_path))
-    assert not caught.value.transient
-
-
-@pytest.mark.parametrize(
     ("line", "late"),
     [
         ("max_materialize = 3", True),

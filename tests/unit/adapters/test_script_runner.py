@@ -54,16 +54,6 @@ def run(directory: Path, body: str, *words: str, script: Script | None = None) -
     return answer
 
 
-@pytest.mark.parametrize("code", [0, 1, 7, 255])
-def test_exit_code(tmp_path: Path, code: int) -> None:
-    assert run(tmp_path, f"exit {code}") == ScriptEnded(3, PRE, code)
-
-
-@pytest.mark.parametrize("number", [9, 15])
-def test_signal(tmp_path: Path, number: int) -> None:
-    assert run(tmp_path, f"kill -{number} $$") == ScriptEnded(3, PRE, -number)
-
-
 def test_a_closed_pipe_is_an_error_and_no_end(tmp_path: Path) -> None:
     """Stock's scripts begin with SIGPIPE and SIGXFSZ ignored, and with nothing else."""
     run(tmp_path, "(sleep 0.1; echo x; echo went on > out) 2> /dev/null | true; sleep 0.3")
@@ -256,14 +246,6 @@ def test_kill_all_leaves_hold_scripts_alone(tmp_path: Path) -> None:
     assert runner.ended() == []
     os.kill(grandchild, signal.SIGKILL)
     assert wait(runner) == [ScriptEnded(0, HOLD, 0)]
-
-
-def test_a_script_does_not_get_our_files(tmp_path: Path) -> None:
-    """Descriptors of DAGMan, its lock among them, must not live on in a script's children."""
-    with open(tmp_path / "secret", "w") as secret:
-        run(tmp_path, "ls -l /proc/self/fd > out")
-        assert not os.get_inheritable(secret.fileno())
-    assert "marker" not in (tmp_path / "out").read_text()
 
 
 # A machine that is short of processes or memory.

@@ -68,19 +68,6 @@ def run(
     return code, capsys.readouterr().out
 
 
-def test_a_valid_dag_gives_no_output(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, DIAMOND) == (0, "")
-
-
-def test_issues(capsys: pytest.CaptureFixture[str]) -> None:
-    expected = (
-        "Detected 2 issues in t.dag:\n"
-        "\t* t.dag:2 'FOO' is not a valid DAG command\n"
-        "\t* t.dag:1 Failed to parse RETRY command: References undefined node Z\n\n"
-    )
-    assert run(capsys, "RETRY Z 1\nFOO\n") == (1, expected)
-
-
 def test_a_cycle(capsys: pytest.CaptureFixture[str]) -> None:
     text = "Detected 1 issue in t.dag:\n\t* t.dag:0 Cycle detected: A -> B -> D -> B\n\n"
     assert run(capsys, CYCLE) == (1, text)

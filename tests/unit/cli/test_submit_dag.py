@@ -99,13 +99,6 @@ def test_update_keeps_the_old_maximums() -> None:
     assert "-MaxJobs 3 -MaxPre 4 -MaxPost 5 " in written("arguments")
 
 
-def test_second_submit_needs_force(capsys: pytest.CaptureFixture[str]) -> None:
-    assert prepare("t.dag") == 0
-    assert prepare("t.dag") == 1
-    assert 'ERROR: "t.dag.condor.sub" already exists.' in capsys.readouterr().err
-    assert prepare("-force", "t.dag") == 0
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -246,14 +239,6 @@ def test_valgrind(dag_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert written("arguments").startswith(f'"{words}')
 
 
-def test_old_arguments_that_are_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("t.dag.condor.sub").write_text('arguments = "-MaxNodes 3"\n')
-    assert prepare("-update_submit", "t.dag") == 1
-    out, err = capsys.readouterr()
-    assert err == "Error: Unknown flag '-MaxNodes' provided\n"
-    assert out == "condor_submit_dag -help shows all options\n"
-
-
 def test_silently_nothing_goes_to_the_output(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -289,12 +274,6 @@ def test_file_name_that_is_no_text() -> None:
     Path("\udcff.dag").write_text("JOB A s\n")
     assert prepare("\udcff.dag") == 0
     assert Path("\udcff.dag.condor.sub").exists()
-
-
-def test_outfile_dir(capsys: pytest.CaptureFixture[str]) -> None:
-    assert prepare("-outfile_dir", "o/", "./t.dag") == 0
-    assert "_CONDOR_DAGMAN_LOG=o//t.dag.dagman.out " in written("environment")
-    assert ": o//t.dag.dagman.out\n" in capsys.readouterr().out
 
 
 def test_lines_of_a_file(dag_directory: Path) -> None:
@@ -362,17 +341,6 @@ def test_recursion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert "-MaxJobs 3" in written("arguments")
     assert "-MaxJobs" not in written("arguments", "u.dag")
     assert "OUTER" not in written("environment", "u.dag")
-
-
-def test_recursion_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("t.dag").write_text("SUBDAG EXTERNAL A nosuch.dag\n")
-    assert prepare("-do_recurse", "t.dag") == 1
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[-2:] == [
-        "ERROR: condor_submit_dag -no_submit failed on DAG file nosuch.dag.",
-        "Recursive submit(s) failed; exiting without attempting top-level submit",
-    ]
-    assert not Path("t.dag.condor.sub").exists()
 
 
 @pytest.mark.parametrize("word", ["t.dag", "-version"])

@@ -43,25 +43,6 @@ def lasting(daemon: SimulatedDaemon) -> None:
     daemon.outcomes.seconds = lambda node, retry: 1e6  # type: ignore[method-assign]
 
 
-def test_a_dag_runs_to_its_end() -> None:
-    daemon = SimulatedDaemon("A -> B C; B C -> D")
-    assert daemon.run_to_end() == 0
-    assert [request.action.node for request in daemon.requests(ask.Submit)] == [0, 1, 2, 3]
-    assert not daemon.world.locked
-    assert daemon.world.schedd.own_ad.ended()
-
-
-def test_a_child_is_submitted_when_the_end_of_its_parent_is_read() -> None:
-    daemon = SimulatedDaemon("A -> B")
-    assert daemon.run_to_end() == 0
-    (ended, *_) = [
-        time for time, told in daemon.told
-        if isinstance(told, LogEvent) and told.kind == EventKind.JOB_TERMINATED
-    ]  # fmt: skip
-    submits = [time for time, request in daemon.asked if isinstance(request, ask.Submit)]
-    assert submits[1] == ended
-
-
 def test_queue_replies_are_handled_after_earlier_log_events() -> None:
     """A job that ends before the schedd's reply is handled must not count as lost."""
     daemon = SimulatedDaemon("A", recovering=True)
@@ -406,15 +387,6 @@ def test_an_existing_halt_file_halts_before_the_dag_begins() -> None:
     kinds = [type(told) for _, told in daemon.told]
     assert kinds.index(inputs.Halt) < kinds.index(Begin)
     assert not daemon.requests(ask.Submit)
-
-
-def test_the_engine_is_woken_at_its_deadline() -> None:
-    daemon = SimulatedDaemon(lambda: make.dag("A\nRETRY A 1 DELAY 100"))
-    daemon.outcomes.code = 1
-    assert daemon.run_to_end() == 1
-    submits = [time for time, request in daemon.asked if isinstance(request, ask.Submit)]
-    assert submits[1] - submits[0] >= 90.0
-    assert daemon.when(inputs.Wake)
 
 
 def test_a_deleted_lock_file_is_written_again() -> None:

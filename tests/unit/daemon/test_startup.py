@@ -9,7 +9,6 @@ import pytest
 from condor_pydagman.daemon import startup
 from condor_pydagman.daemon.dag_input import CannotStart
 from condor_pydagman.daemon.initialize import Settings
-from condor_pydagman.vocabulary import EXIT_RESTART
 from tests.unit.daemon.starts import KNOBS, STARTED, Place, Schedd
 
 LOCK, LOG = Path("t.dag.lock"), Path("t.dag.nodes.log")
@@ -89,13 +88,6 @@ def test_do_recovery_recovers_without_a_lock_file(place: Place) -> None:
     assert place.prepare("-DoRecovery").recovering
 
 
-def test_a_dry_run_does_not_replace_a_run_to_be_recovered(place: Place) -> None:
-    place.release_lock(place.prepare())
-    with pytest.raises(CannotStart, match="a run of this DAG was interrupted"):
-        place.prepare("-DryRun")
-    assert LOCK.exists()
-
-
 def test_throttles_of_the_job_ad_win_over_the_command_line(place: Place) -> None:
     place.set_job_id(7)
     place.schedd.ad = {**AD, "DAGMan_MaxJobs": 3}
@@ -151,24 +143,6 @@ def test_a_rescue_file_is_named_in_the_lock_file(place: Place) -> None:
     assert place.prepare("-AutoRescue", "1").rescue_number == 1
 
 
-@pytest.mark.parametrize(("begun", "code"), [(False, 1), (True, EXIT_RESTART)])
-def test_a_log_that_can_not_be_made_ends_the_start(place: Place, begun: bool, code: int) -> None:
-    LOG.mkdir()
-    if begun:
-        LOCK.write_text("7\n")
-    with pytest.raises(CannotStart, match="can't write the nodes log") as raised:
-        place.prepare()
-    assert raised.value.code == code
-
-
-def test_every_node_is_logged_at_high_verbosity(place: Place) -> None:
-    out = place.out()
-    out.verbosity = startup.NODES_VERBOSITY
-    startup.prepare(Settings(place.options(), KNOBS, KNOBS), out, STARTED)
-    out.flush()
-    assert "Node Name: A" in place.said()
-
-
 @pytest.mark.parametrize("words", [["-DryRun"], ["-SetupOnly"]])
 def test_a_start_that_submits_nothing_needs_no_process_for_it(
     place: Place, words: list[str]
@@ -177,33 +151,12 @@ def test_a_start_that_submits_nothing_needs_no_process_for_it(
     assert place.schedd.processes == 0
 
 
-def draw(place: Place) -> int:
+def test_every_node_is_logged_at_high_verbosity(place: Place) -> None:
     out = place.out()
-    code = startup.draw(Settings(place.options("-Dot"), KNOBS, KNOBS), out)
+    out.verbosity = startup.NODES_VERBOSITY
+    startup.prepare(Settings(place.options(), KNOBS, KNOBS), out, STARTED)
     out.flush()
-    return code
-
-
-def test_dot_draws_the_dag_and_takes_no_lock(place: Place) -> None:
-    place.dag("JOB A a.sub\nJOB B a.sub DONE\nPARENT A CHILD B\nDOT t.dot OVERWRITE\n")
-    assert draw(place) == 0
-    assert '"A" -> "B"' in Path("t.dot").read_text()
-    assert not Path("t.dag.lock").exists()
-    assert not Path("t.dag.nodes.log").exists()
-
-
-def test_dot_without_a_dot_command_says_so(place: Place) -> None:
-    assert draw(place) == 0
-    assert "Unable to write .dot file, no DOT filename specified" in place.said()
-
-
-def test_setup_only_submits_nothing_and_leaves_no_lock_file(place: Place) -> None:
-    run = place.prepare("-SetupOnly")
-    assert startup.set_up(run) == 0
-    run.out.flush()
-    assert "Exiting after DAG setup (-SetupOnly)." in place.said()
-    assert "Submitting" not in place.said()
-    assert not Path("t.dag.lock").exists()
+    assert "Node Name: A" in place.said()
 
 
 def test_setup_only_reads_an_old_log(place: Place) -> None:

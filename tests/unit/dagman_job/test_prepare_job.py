@@ -170,12 +170,13 @@ def test_force_that_cannot_remove() -> None:
         way(force=True)
 
 
+@pytest.mark.parametrize(("chosen", "number"), [(0, 2), (1, 1)])
 def test_rescue_file_is_announced_and_the_rest_may_stay(
-    capsys: pytest.CaptureFixture[str],
+    chosen: int, number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     touch("t.dag.rescue001", "t.dag.rescue002", "t.dag.condor.sub")
-    way()
-    assert capsys.readouterr().out == "Running rescue DAG 2\n"
+    way(do_rescue_from=chosen)
+    assert capsys.readouterr().out == f"Running rescue DAG {number}\n"
     with pytest.raises(FileError):
         way(auto_rescue=0)
 
@@ -188,18 +189,6 @@ def test_gaps_and_the_highest_number(capsys: pytest.CaptureFixture[str]) -> None
         "Warning: Hit maximum rescue DAG number: 3\n"
         "Running rescue DAG 3\n"
     )
-
-
-def test_the_chosen_rescue_file_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
-    touch("t.dag.rescue001", "t.dag.rescue002")
-    way(do_rescue_from=1)
-    assert capsys.readouterr().out == "Running rescue DAG 1\n"
-
-
-def test_rescue_files_of_several_dags(capsys: pytest.CaptureFixture[str]) -> None:
-    touch("t.dag_multi.rescue001")
-    way(dag_files=("t.dag", "u.dag"))
-    assert capsys.readouterr().out == "Running rescue DAG 1\n"
 
 
 def test_chosen_rescue_file_is_missing() -> None:

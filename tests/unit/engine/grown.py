@@ -3,21 +3,18 @@ not depend on whether a DAG is read whole or grows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.publish.run import ReadResult, ResultRead
-from condor_pydagman.features.run_if.run import (
-    EvaluateConditions,
-)
+from condor_pydagman.features.run_if.run import EvaluateConditions
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import EventKind
@@ -29,7 +26,7 @@ from tests.sim.invariants import validate
 from tests.unit.graph.texts import build_text
 
 
-class GrownRun:
+class GrownRun(make.EngineHarness):
     """A run of a DAG: its jobs end in the order of their nodes' names.
 
     Args:
@@ -40,9 +37,8 @@ class GrownRun:
 
     Attributes:
         texts: of pieces, by digest.
-        events: all that can be read in the nodes log.
         submitted: names of nodes, in that order.
-        exit: how it has ended.
+        running: clusters of jobs that have not ended, by node's name.
     """
 
     def __init__(
@@ -59,24 +55,21 @@ class GrownRun:
         self._numbers = numbers or {}
         self._store = store or Store()
         self.texts: dict[str, PieceText] = {}
-        self.dag = build_text(text)
-        given = {"growth": Pieces(self.dag, self.texts)}
-        self.engine = Engine(self.dag, make.QUIET, Throttles(), given=given, check=validate)
-        self.events: list[LogEvent] = []
+        dag = build_text(text)
+        super().__init__(dag, make.QUIET, given={"growth": Pieces(dag, self.texts)})
         self.submitted: list[str] = []
-        self.exit: do.Exit | None = None
-        self._queue: dict[str, int] = {}  # clusters of jobs that have not ended, by node's name
-        self._now = 1000.0
-        self._clusters = 0
+        self.running: dict[str, int] = {}
         if halted:
-            self._tell(inputs.Halt())
-        self._tell(inputs.Begin(False))
+            self.tell(inputs.Halt())
+        self.begin()
+        self.settle()
 
     # What happens to it.
 
     def resume(self) -> None:
         """It is halted no more."""
-        self._tell(inputs.Resume())
+        self.tell(inputs.Resume())
+        self.settle()
 
     def add(self, text: str) -> str:
         """Add a piece, as a person does; returns why that can't be done, '' if it could."""
@@ -86,21 +79,18 @@ class GrownRun:
             read_piece(self.dag, given, self.engine.feature("growth").has_begun, digest)
         )
         self.texts[digest] = given
-        self._tell(PieceOffered(len(self.texts), piece, "ann"))
-        return self._answers.pop()
-
-    @property
-    def running(self) -> int:
-        """How many jobs have not ended."""
-        return len(self._queue)
+        self.tell(PieceOffered(len(self.texts), piece, "ann"))
+        self.settle()
+        return self.ever(do.Grown)[-1].error
 
     def end_one(self) -> bool:
         """The next job ends; whether there was any."""
-        if not self._queue:
+        if not self.running:
             return False
-        name = min(self._queue)
+        name = min(self.running)
         value = int(name in self._fails)
-        self._tell(make.terminated(self._queue.pop(name), value=value))
+        self.tell(make.terminated(self.running.pop(name), value=value))
+        self.settle()
         return True
 
     def finish(self) -> None:
@@ -108,7 +98,7 @@ class GrownRun:
         for _ in range(1000):
             if not self.end_one():
                 break
-        assert self.exit is not None, self.outcomes()
+        assert self.ever(do.Exit), self.outcomes()
 
     # What has become of it.
 
@@ -125,57 +115,38 @@ class GrownRun:
             found[name] = state
         return found
 
-    def replayed(self) -> Engine:
+    def replayed(self) -> None:
+        """The tests compare what another DAGMan comes to."""
+
+    def recovered(self) -> Engine:
         """The engine of another DAGMan, which has read the same log; the DAG is as its file gives
         it."""
         dag = build_text(self._text)
         given = {"growth": Pieces(dag, self.texts)}
         engine = Engine(dag, make.QUIET, Throttles(), given=given, check=validate)
-        for one in (inputs.Begin(True), *self.events):
-            engine.handle(one, self._now)
+        for one in (inputs.Begin(True), *self.log):
+            engine.handle(one, self.now)
         return engine
 
     # The world.
 
-    def _tell(self, *given: inputs.Input) -> None:
-        todo = list(given)
-        self._answers: list[str] = []
-        while todo:
-            one = todo.pop(0)
-            if isinstance(one, LogEvent):
-                one = one._replace(time=self._now)
-                self.events.append(one)
-            self._now += 0.01
-            for action in self.engine.handle(one, self._now):
-                todo += map(make.as_input, self._done(make.requested(action)))
-
-    def _done(self, action: Any) -> Sequence[Any]:
-        if isinstance(action, do.SubmitNode):
-            self._clusters += 1
-            name = self.dag.names[action.node]
+    def answers(self, request: Any) -> list[Any]:
+        """The schedd takes and removes jobs at once."""
+        if isinstance(request, do.SubmitNode):
+            name = self.dag.names[request.node]
             self.submitted.append(name)
-            self._queue[name] = self._clusters
-            taken = inputs.Submitted(action.node, self._clusters, 1)
-            return [taken, make.submit(name, self._clusters)]
-        if isinstance(action, EvaluateConditions):
-            return [evaluated(action)]
-        if isinstance(action, ReadResult):
-            number = self._numbers.get(action.file)
-            if number is None:
-                return [ResultRead(action.node, action.retry, error="it is not there")]
-            return [ResultRead(action.node, action.retry, [("n", str(number))])]
-        cached = self._store.answers(self.dag, action)
-        if cached:
-            return cached
-        if isinstance(action, do.RemoveJobs):
-            gone = [name for name, one in self._queue.items() if one == action.cluster]
+            cluster = self.running[name] = len(self.submitted)
+            return [inputs.Submitted(request.node, cluster, 1), make.submit(name, cluster)]
+        if isinstance(request, do.RemoveJobs):
+            gone = [name for name, one in self.running.items() if one == request.cluster]
             for name in gone:
-                del self._queue[name]
-            return [make.of_job(EventKind.JOB_ABORTED, action.cluster) for _ in gone]
-        if isinstance(action, do.WriteRescue):
-            return [inputs.RescueWritten("")]
-        if isinstance(action, do.Grown):
-            self._answers.append(action.error)
-        if isinstance(action, do.Exit):
-            self.exit = action
-        return make.appended(self.dag, action)
+                del self.running[name]
+            return [make.of_job(EventKind.JOB_ABORTED, request.cluster) for _ in gone]
+        if isinstance(request, EvaluateConditions):
+            return [evaluated(request)]
+        if isinstance(request, ReadResult):
+            number = self._numbers.get(request.file)
+            if number is None:
+                return [ResultRead(request.node, request.retry, error="it is not there")]
+            return [ResultRead(request.node, request.retry, [("n", str(number))])]
+        return self._store.answers(self.dag, request)

@@ -13,7 +13,6 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.vocabulary import EventKind
@@ -62,10 +61,6 @@ def test_publish_when_something_moved_and_only_then() -> None:
     harness = make.harness_of("A")
     assert harness.last[-1] == do.Publish()
     assert harness.wait(1.0) == []
-
-
-def test_states_are_counted_right_from_the_start() -> None:
-    assert make.EngineHarness("A B").engine.run.nodes.counts[State.WAITING] == 2
 
 
 def test_a_proc_that_starts_to_run_is_worth_publishing() -> None:

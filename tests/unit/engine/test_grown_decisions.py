@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.graph.problems import DagFileErrors
 from tests.features.cache.cached import Store
@@ -95,7 +96,7 @@ def test_grown_piece_by_piece_it_decides_as_read_whole(how: Drawn, changed: set[
 
 
 def _seen(run: GrownRun) -> object:
-    return sorted(run.submitted), run.outcomes(), run.exit
+    return sorted(run.submitted), run.outcomes(), run.ever(do.Exit)
 
 
 @given(drawn(), st.integers(0, MOST))
@@ -108,9 +109,9 @@ def test_a_replay_decides_as_the_run_has(how: Drawn, ends: int) -> None:
             assert "has begun" in error.detail()
             break
         for _ in range(ends // 2):
-            if run.running > 1:
+            if len(run.running) > 1:
                 run.end_one()
-    live, again = run.engine.run, run.replayed().run
+    live, again = run.engine.run, run.recovered().run
     wanted = [LOGGED.get(State(state), State(state)) for state in live.nodes.states]
     assert wanted == [State(state) for state in again.nodes.states]
     assert live.nodes.marks == again.nodes.marks

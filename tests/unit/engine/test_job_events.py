@@ -203,51 +203,6 @@ def test_events_of_one_noop_after_another_has_ended() -> None:
 # The job table: what is known of clusters and their procs, whoever speaks first.
 
 
-def test_reply_first_then_the_log() -> None:
-    table = JobTable()
-    jobs = table.open(4, 77)
-    table.expect(jobs, range(2))
-    assert (table.submitted, table.idle, jobs.live()) == (2, 2, [0, 1])
-    assert table.submit_seen(jobs, 0)
-    assert not table.submit_seen(jobs, 0)
-    assert table.submitted == 2
-
-
-def test_log_first_then_the_reply() -> None:
-    table = JobTable()
-    jobs = table.open(4, 77)
-    assert table.submit_seen(jobs, 1)
-    table.expect(jobs, range(2))
-    assert table.submit_seen(jobs, 0)
-    assert (table.submitted, jobs.job(jobs.last_proc)) == (2, "77.0.0")
-
-
-def test_lower_procs_of_a_log_that_has_lost_their_submit_events_are_expected() -> None:
-    """The schedd numbers them without a gap; a number out of all reason is not believed."""
-    table = JobTable()
-    jobs = table.open(4, 77)
-    assert table.submit_seen(jobs, 2)
-    assert jobs.live() == [0, 1, 2]
-    assert table.submit_seen(jobs, 0)
-    assert not table.submit_seen(jobs, 0)
-    assert table.submit_seen(jobs, 1_000_000_000)
-    assert len(jobs.live()) == 4
-
-
-def test_first_failure_decides_the_value() -> None:
-    table = JobTable()
-    jobs = table.open(0, 5)
-    table.expect(jobs, range(4))
-    assert table.end(jobs, 0, 0, 0)
-    assert table.end(jobs, 1, 3, 3)
-    assert table.end(jobs, 2, None, -1002)
-    assert not jobs.all_ended
-    assert table.end(jobs, 3, -9, -9)
-    assert jobs.all_ended
-    assert (jobs.value, jobs.failed, table.completed) == (3, 3, 4)
-    assert jobs.codes == {0: 0, 1: 3, 2: None, 3: -9}
-
-
 def test_a_second_end_changes_nothing() -> None:
     table = JobTable()
     jobs = table.open(0, 5)
@@ -272,13 +227,6 @@ def test_idle_and_held_are_counted_once() -> None:
     assert (table.idle, table.held) == (1, 1)
     table.end(jobs, 0, None, -1002)
     assert (table.idle, table.held) == (0, 0)
-
-
-def test_a_proc_whose_submit_event_is_missing_is_added() -> None:
-    table = JobTable()
-    jobs = table.open(0, 5)
-    table.set_idle(jobs, 2, False)
-    assert (table.submitted, table.idle) == (1, 0)
 
 
 def test_close_makes_events_nobodys_and_forget_drops_the_rest() -> None:
@@ -327,6 +275,18 @@ def test_the_procs_of_a_cluster_that_are_on_hold_are_counted() -> None:
     table.end(one, 2, None, -1002)
     table.set_held(one, 2, True)
     assert (one.held, other.held, table.held) == (0, 1, 1)
+
+
+def test_lower_procs_of_a_log_that_has_lost_their_submit_events_are_expected() -> None:
+    """The schedd numbers them without a gap; a number out of all reason is not believed."""
+    table = JobTable()
+    jobs = table.open(4, 77)
+    assert table.submit_seen(jobs, 2)
+    assert jobs.live() == [0, 1, 2]
+    assert table.submit_seen(jobs, 0)
+    assert not table.submit_seen(jobs, 0)
+    assert table.submit_seen(jobs, 1_000_000_000)
+    assert len(jobs.live()) == 4
 
 
 # Which jobs are of the present run of a node.

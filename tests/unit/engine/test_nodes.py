@@ -9,8 +9,6 @@ import pytest
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.engine.node_states import ENDED, IN_QUEUE, PUBLISHED, TABLE, Cause, State
 from condor_pydagman.engine.nodes import MAX_REMEMBERED_MOVES, IllegalMove, Nodes
-from condor_pydagman.graph.grow import extend, numbered
-from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import NodeStatus, ScriptKind
 from tests import make
 
@@ -19,48 +17,12 @@ def names(nodes: Nodes, ids: list[int]) -> list[str]:
     return [nodes.dag.names[node] for node in ids]
 
 
-def test_roots_wait_for_nobody() -> None:
-    nodes = Nodes(make.dag("A -> B; C"))
-    assert names(nodes, nodes.roots()) == ["A", "C"]
-
-
-def test_a_child_is_released_by_its_last_parent() -> None:
-    nodes = Nodes(make.dag("A -> C; B -> C D"))
-    assert names(nodes, nodes.release_children(0)) == []
-    assert sorted(names(nodes, nodes.release_children(nodes.dag.ids["B"]))) == ["C", "D"]
-
-
-def test_a_junction_releases_children_when_its_parents_have_ended() -> None:
-    nodes = Nodes(make.dag("A B -> C D"))
-    assert nodes.dag.vertex_count == 5
-    assert nodes.release_children(0) == []
-    assert sorted(names(nodes, nodes.release_children(1))) == ["C", "D"]
-
-
-def test_a_parent_named_twice_counts_once() -> None:
-    nodes = Nodes(make.dag("A -> B; A -> B"))
-    assert names(nodes, nodes.release_children(0)) == ["B"]
-
-
-def test_a_failure_makes_all_below_it_futile() -> None:
-    nodes = Nodes(make.dag("A -> B -> C -> D; X -> D"))
-    assert nodes.mark_futile(0, 0.0) == 3
-    assert names(nodes, list(nodes.in_state(State.FUTILE))) == ["B", "C", "D"]
-    assert nodes.mark_futile(0, 0.0) == 0
-    assert nodes.counts[State.FUTILE] == 3
-
-
 @pytest.mark.parametrize("cause", [Cause.MARKED_DONE, Cause.FAILED, Cause.NEEDS_SUBMIT])
 def test_what_waits_for_a_node_that_is_not_futile_is_not_so_either(cause: Cause) -> None:
     nodes = Nodes(make.dag("A -> X -> Y -> Z; A B -> X W"))
     nodes.move(nodes.dag.ids["X"], cause, 0.0)
     assert nodes.mark_futile(nodes.dag.ids["A"], 0.0) == 1
     assert names(nodes, list(nodes.in_state(State.FUTILE))) == ["W"]
-
-
-def test_futility_goes_through_junctions() -> None:
-    nodes = Nodes(make.dag("A B -> C D"))
-    assert nodes.mark_futile(0, 0.0) == 2
 
 
 def test_the_move_history_is_bounded_and_of_one_node() -> None:
@@ -145,37 +107,6 @@ def test_nothing_is_kept_of_nodes_that_are_done() -> None:
         assert engine.run.nodes.values == {}
         assert engine.run.noop_ids.nodes == {}
         assert engine.run.job_table.by_node == {}
-
-
-def _grow(nodes: Nodes, text: str, *known: str) -> list[str]:
-    """Add a piece, whose last nodes are `known` ones."""
-    piece = make.dag(text)
-    place = [nodes.dag.ids[name] for name in known]
-    assert piece.names[len(piece) - len(known) :] == list(known)
-    growth = extend(nodes.dag, at_once(numbered(nodes.dag, piece, place)))
-    return names(nodes, nodes.grow(growth))
-
-
-def test_new_nodes_wait_for_parents_that_have_not_ended() -> None:
-    nodes = Nodes(make.dag("A B -> C D"))
-    nodes.move(0, Cause.MARKED_DONE, 0.0)
-    nodes.release_children(0)
-    assert _grow(nodes, "E; F; A -> E; A B -> F", "A", "B") == ["E"]
-    assert len(nodes.states) == len(nodes.clusters) == nodes.total == 6
-    assert nodes.counts[State.WAITING] == 5
-    nodes.move(1, Cause.MARKED_DONE, 0.0)
-    released = names(nodes, nodes.release_children(1))
-    assert sorted(released) == ["C", "D", "F"]
-
-
-def test_nodes_that_wait_can_get_new_parents() -> None:
-    nodes = Nodes(make.dag("A -> B"))
-    nodes.move(0, Cause.MARKED_DONE, 0.0)
-    assert nodes.release_children(0) == [1]
-    assert _grow(nodes, "X; Y; A -> X Y; X Y -> B", "A", "B") == ["X", "Y"]
-    assert nodes.waiting[1] == 2
-    assert nodes.release_children(2) == []
-    assert nodes.release_children(3) == [1]
 
 
 # The table of moves: what is in it, and that nothing else is legal.

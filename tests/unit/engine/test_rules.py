@@ -27,26 +27,6 @@ def test_after_pre(status: int, pre_skip: int | None, has_post: bool, always_pos
 
 
 @pytest.mark.parametrize(
-    ("failed", "has_post", "want"),
-    [
-        (False, False, NextStep.SUCCEED),
-        (True, False, NextStep.FAIL),
-        (False, True, NextStep.POST),
-        (True, True, NextStep.POST),
-    ],
-)
-def test_after_jobs(failed: bool, has_post: bool, want: NextStep) -> None:
-    assert rules.after_jobs(failed, has_post=has_post) is want
-
-
-@pytest.mark.parametrize(
-    ("status", "want"), [(0, NextStep.SUCCEED), (1, NextStep.FAIL), (-9, NextStep.FAIL)]
-)
-def test_after_post(status: int, want: NextStep) -> None:
-    assert rules.after_post(status) is want
-
-
-@pytest.mark.parametrize(
     ("retry", "taken", "value", "want"),
     [
         (None, 0, 1, RetryVerdict.NO_RETRIES_LEFT),
@@ -63,14 +43,6 @@ def test_after_post(status: int, want: NextStep) -> None:
 )
 def test_retry_verdict(retry: Retry | None, taken: int, value: int, want: RetryVerdict) -> None:
     assert rules.retry_verdict(retry, taken, value) is want
-
-
-@pytest.mark.parametrize(
-    ("abort", "value", "want"),
-    [(None, 1, False), (Abort(1), 1, True), (Abort(1), 2, False), (Abort(0), 0, True)],
-)
-def test_aborts(abort: Abort | None, value: int, want: bool) -> None:
-    assert rules.aborts(abort, value) is want
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.jobs import ENDED, IDLE
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.vocabulary import DagStatus, ScriptKind
+from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 from tests.sim.invariants import validate
 
@@ -116,24 +116,6 @@ def test_who_may_write_is_read_from_the_docstrings() -> None:
 )
 def test_a_change_of_an_attribute_is_found(code: str) -> None:
     assert [write.attribute for write in writes("m", ast.parse(code), {"a"})] == ["a"]
-
-
-def test_a_halt_hides_the_status_until_the_run_is_ended() -> None:
-    run = make.EngineHarness("A").engine.run
-    run.halt.set(by_command=True)
-    assert run.halted
-    assert run.shown_status is DagStatus.HALTED
-    assert run.status is DagStatus.OK
-
-
-def test_a_paused_dag_is_frozen_but_for_the_final_node() -> None:
-    run = make.harness_of("A").engine.run
-    run.halt.set(paused=True)
-    assert run.frozen
-    assert run.starts_nothing
-    run.enter(Phase.FINISHING)
-    assert not run.frozen
-    assert not run.starts_nothing
 
 
 def test_an_old_log_is_believed_about_when_an_event_happened() -> None:

@@ -58,29 +58,6 @@ def drain(queue: ReadyQueue) -> list[int]:
     return order
 
 
-def test_first_come_first_served_among_equals() -> None:
-    queue = ReadyQueue()
-    for node in (3, 1, 2):
-        queue.add(node, 0)
-    assert drain(queue) == [3, 1, 2]
-
-
-def test_higher_priority_first_negative_last() -> None:
-    queue = ReadyQueue()
-    for node, priority in ((1, 0), (2, -1), (3, 5), (4, 0)):
-        queue.add(node, priority)
-    assert drain(queue) == [3, 1, 4, 2]
-
-
-def test_prepended_nodes_go_first_last_come_first_but_not_over_priority() -> None:
-    queue = ReadyQueue()
-    queue.add(1, 0)
-    queue.add(2, 0, first=True)
-    queue.add(3, 0, first=True)
-    queue.add(4, 1)
-    assert drain(queue) == [4, 3, 2, 1]
-
-
 def test_a_discarded_node_never_comes_and_may_come_back() -> None:
     queue = ReadyQueue()
     queue.add(1, 0)

@@ -126,13 +126,6 @@ def test_a_full_category_sets_aside_in_order() -> None:
     assert categories.room(2)
 
 
-def test_entering_twice_counts_once() -> None:
-    categories = Categories({1: "a", 2: "a"}, {"a": 2})
-    categories.enter(1)
-    categories.enter(1)
-    assert categories.room(2)
-
-
 # Changes while running.
 
 
@@ -143,21 +136,6 @@ def test_one_limit_is_changed_and_the_others_stay(field: str) -> None:
     harness.tell(LimitsWanted(**{field: 5}))
     after = {name: getattr(harness.engine.run.limits, name) for name in LimitsWanted._fields}
     assert after == {**before, field: 5}
-
-
-def test_a_request_without_limits_changes_nothing() -> None:
-    limits = Throttles(11, 12, 13, 14, 15, 16)
-    harness = make.harness_of("A B C D", limits=limits)
-    harness.tell(LimitsWanted())
-    assert harness.engine.run.limits == Throttles(11, 12, 13, 14, 15, 16)
-
-
-def test_a_delay_between_two_submits() -> None:
-    limits, pace = Throttles(), SubmitPace(delay_s=3)
-    assert pace.blocked_until(10, limits) <= 10
-    pace.submitted(10, limits)
-    assert pace.blocked_until(11, limits) == 13
-    assert pace.blocked_until(13, limits) <= 13
 
 
 # Nodes that are submitted in a minute.

@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, views
-from condor_pydagman.engine.report import Deferrals, NodeReport, Report
+from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.vocabulary import EventKind, NodeStatus, ScriptKind
 from tests import make
@@ -25,20 +25,6 @@ def test_what_node_reports_show() -> None:
     assert got["A"] == NodeReport(0, "A", NodeStatus.SUBMITTED, 0, 1, 1, 2, 1, True, "", "6.1.0")
     assert (got["B"].status, got["B"].waiting_parents) == (NodeStatus.NOT_READY, 1)
     assert (got["C"].status, got["C"].job) == (NodeStatus.PRERUN, "")
-
-
-def test_a_done_node_still_tells_its_last_job() -> None:
-    harness = make.harness_of("A B")
-    harness.run_node("A", 5)
-    assert reports(harness)["A"].job == "5.0.0"
-
-
-def test_a_failed_node_tells_why() -> None:
-    harness = make.harness_of("A B")
-    harness.run_node("A", 5, 3)
-    report = reports(harness)["A"]
-    assert report.error == "Job proc (5.0.0) failed with status 3"
-    assert (report.status, report.return_value) == (NodeStatus.ERROR, 3)
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -160,7 +146,3 @@ def test_numbers_of_nodes_add_up_at_every_step() -> None:
         assert total(harness.engine.report()) == harness.engine.report().total == 5
     report = harness.engine.report()
     assert (report.done, report.failed, report.futile, report.ready) == (2, 1, 1, 1)
-
-
-def test_no_deferrals_at_first() -> None:
-    assert make.EngineHarness("A").engine.report().deferrals == Deferrals()

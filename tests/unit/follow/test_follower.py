@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from condor_pydagman.follow.follower import MAX_SAID, order
@@ -11,12 +9,6 @@ from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
-
 
 PRE = "SCRIPT PRE A x\n"
 

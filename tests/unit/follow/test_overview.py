@@ -6,8 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
-
 from condor_pydagman.follow.overview import Dagman, Overview, Standing
 from condor_pydagman.follow.run_model import Halted, Run
 from condor_pydagman.follow.tally import Tally
@@ -22,11 +20,6 @@ DAG = "".join(f"JOB {name} a.sub\n" for name in NODES) + (
     "PARENT long CHILD waits\nSCRIPT PRE pre x\n"
 )
 READY = "JOB ready a.sub\n"
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
 
 
 def a_run(text: str = DAG + READY, *, done_at: float = 400, last: int = 10) -> Tally:

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from pathlib import Path
-
-import pytest
 
 from condor_pydagman.follow.history import WINDOW_S as KEPT_S
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.tally import WINDOW_S, per_second, since_last_end
 from tests.dag_logs import BEGIN
 from tests.unit.follow.bench import Bench
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
 
 
 def test_time_on_hold_is_in_no_rate(bench: Bench) -> None:

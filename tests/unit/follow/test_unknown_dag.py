@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.bench import Bench, follower_of
 
 DONE, ERROR = NodeStatus.DONE, NodeStatus.ERROR
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
 
 
 def test_nodes_that_are_named_later_are_added_with_the_first(bench: Bench) -> None:

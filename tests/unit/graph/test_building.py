@@ -8,7 +8,6 @@ from condor_pydagman.graph import building as module
 from condor_pydagman.graph.build import BuildOptions, ProcessingError
 from condor_pydagman.graph.building import NEVER, STRICT_HIGH, Building, fail
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.scope import Scope
 from condor_pydagman.vocabulary import NodeKind
 from tests.unit.graph.texts import JOBS, build_text, error
 
@@ -18,26 +17,6 @@ def building_with(*names: str, **options: object) -> Building:
     for name in names:
         building.add_node(name, "x.sub", NodeKind.JOB, 0, 1)
     return building
-
-
-def test_a_node_is_found_by_the_name_that_its_file_uses() -> None:
-    building = building_with("A", "0.B")
-    assert (building.find("A"), building.find("B"), building.find("Z")) == (0, None, None)
-    building.scope.munge = "0."
-    assert (building.find("A"), building.find("B")) == (None, 1)
-
-
-def test_a_node_of_a_splice_is_in_sight_in_its_splice_only() -> None:
-    building = building_with("A")
-    building.has_splices = True
-    root = building.scope
-    building.scope = Scope(root, "S", "s")
-    building.add_node("S+A", "x", NodeKind.JOB, 0, 1)
-    assert building.find("A") == 1
-    assert building.shown(1) == "A"
-    building.scope = root
-    assert building.find("S+A") is None
-    assert building.find("A") == 0
 
 
 def test_a_plus_in_a_name_means_nothing_without_splices() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.graph.edges import Edges, ascending
+from condor_pydagman.graph.edges import Edges, Rows, ascending
 
 NODES = 7
 Line = tuple[list[int], list[int], bool]
@@ -173,3 +173,11 @@ def test_rows_are_sorted_in_columns(rows: list[list[int]]) -> None:
     else:
         assert found is not None
         assert list(map(list, zip(*found))) == list(map(sorted, rows))
+
+
+def test_rows_in_one_array_can_be_had_whole() -> None:
+    rows = Rows.counted(array("i", [0, 0, 1]), 2, 0)
+    rows.take(array("i", [1, 2, 3]), bytearray())
+    assert rows.whole() == (array("i", [0, 2, 3]), array("i", [1, 2, 3]))
+    with_junction = Rows.counted(array("i", [0, -1]), 1, 1)
+    assert with_junction.whole() is None

@@ -30,23 +30,6 @@ def test_every_node_is_of_the_file_entered_last(found: list[str | list[int]]) ->
     assert [places.of(node) for node in range(len(wanted))] == wanted
 
 
-def test_nodes_with_other_numbers_stay_where_they_are() -> None:
-    places = Places()
-    places.enter("a")
-    places.add_many([3, 4])
-    places.enter("b")
-    places.add(5)
-    places.renumber([2, 0, 1])
-    assert [places.of(node) for node in range(3)] == ["b:5", "a:3", "a:4"]
-
-
-def test_of_no_file() -> None:
-    places = Places()
-    assert places.file == ""
-    places.add(7)
-    assert places.of(0) == ""
-
-
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\n\n"])
 def test_nodes_of_many_lines_in_a_row(ends: str) -> None:
     text = "".join(f"JOB n{number} x{ends}" for number in range(1, 41))

@@ -25,14 +25,6 @@ from tests.unit.graph.texts import (
 DEPTH = sys.getrecursionlimit() + 200
 
 
-def test_a_deep_nest_of_includes() -> None:
-    texts = {f"f{n}": f"INCLUDE f{n + 1}\nJOB n{n} x\n" for n in range(DEPTH)}
-    texts[f"f{DEPTH}"] = "JOB last x\n"
-    dag = build(["f0"], Texts(texts), BuildOptions())
-    assert len(dag) == DEPTH + 1
-    assert dag.names[-1] == "last"
-
-
 def test_a_deep_nest_of_splices() -> None:
     texts = {f"f{n}": f"SPLICE s f{n + 1}\n" for n in range(DEPTH)}
     texts["f0"] += "JOB first x\nPARENT first CHILD s\n"
@@ -72,11 +64,6 @@ def test_a_file_cannot_hold_itself(texts: dict[str, str], names: str) -> None:
     assert str(first) == f"ERROR: Recursive DAG file parsing detected with /top/{names}"
     assert "itself" in first.hint
     assert "Processing error at x.dag:1" in first.detail().split("\n")
-
-
-def test_a_file_may_be_read_twice_one_after_the_other() -> None:
-    dag = build_text("INCLUDE y\nSPLICE S y\nSPLICE T y\n", {"y": "JOB A x\n"})
-    assert dag.names == ["A", "S+A", "T+A"]
 
 
 @pytest.mark.parametrize("shortest", [1, NO_BULK])
@@ -250,23 +237,6 @@ def test_a_splice_of_the_same_name_as_a_node_read_in_bulk() -> None:
     found = error("SPLICE n7 s\n" + jobs, {"s": "JOB A x\n"})
     assert str(found) == "ERROR: Node name n7 already associated with a splice in DAG"
     assert found.line == 9
-
-
-def test_includes_may_come_before_and_after_what_they_use() -> None:
-    dag = build_text(
-        "INCLUDE y\nJOB A x\nRETRY A 1\n", {"y": "JOB B x\nPARENT A CHILD B\nRETRY A 2\n"}
-    )
-    assert dag.names == ["A", "B"]
-    assert children(dag, "A") == ["B"]
-    assert dag.retries[0].limit == 1
-
-
-def test_files_are_looked_for_in_the_directory_of_a_splice() -> None:
-    texts = Texts(
-        {"x.dag": "SPLICE S s DIR d\nINCLUDE t\n", "d/s": "INCLUDE t\n", "d/t": "", "t": ""}
-    )
-    build(["x.dag"], texts, BuildOptions())
-    assert set(texts.read) == {"x.dag", "d/s", "d/t", "t"}
 
 
 def test_use_dag_dir() -> None:

@@ -9,16 +9,10 @@ from condor_pydagman.graph.build import leave
 from condor_pydagman.graph.building import Building, BuildOptions
 from condor_pydagman.graph.model import Dag, Splice
 from condor_pydagman.graph.problems import DagFileErrors
-from tests.unit.graph.texts import JOBS, build_files, build_text, children, error, problems
+from condor_pydagman.graph.scope import Scope
+from tests.unit.graph.texts import JOBS, build_text, children, error, problems
 
 AB = "JOB A x\nJOB B x\nPARENT A CHILD B\n"
-
-
-def test_nodes_of_splices_come_after_those_of_their_file_sorted_by_splice() -> None:
-    dag = build_text("SPLICE T s\nJOB X x\nSPLICE S s\nJOB Y x\n", {"s": AB})
-    assert dag.names == ["X", "Y", "S+A", "S+B", "T+A", "T+B"]
-    assert children(dag, "S+A") == ["S+B"]
-    assert dag.splices == [Splice("S", "s", "", 2, 4), Splice("T", "s", "", 4, 6)]
 
 
 def test_splices_in_splices() -> None:
@@ -61,24 +55,6 @@ def test_directories() -> None:
     assert [splice.directory for splice in dag.splices] == ["d", "d/f"]
 
 
-def test_a_directory_that_is_not_there() -> None:
-    found = error("SPLICE S s DIR d\n", {"s": AB})
-    assert str(found) == (
-        "ERROR: Failed to change to directory d: Unable to chdir to d: No such file or directory"
-    )
-
-
-def test_names_in_several_dag_files() -> None:
-    main = "SPLICE S s\nJOB X x\nPARENT S CHILD X\n"
-    dag = build_files({"a": main, "b": main, "s": AB})
-    assert dag.names == [
-        *("0.X", "0.S+0.A", "0.S+0.B", "1.X", "1.S+1.A", "1.S+1.B", "2.A", "2.B"),
-    ]
-    assert [splice.name for splice in dag.splices] == ["0.S", "1.S"]
-    assert children(dag, "0.S+0.B") == ["0.X"]
-    assert children(dag, "1.S+1.B") == ["1.X"]
-
-
 @pytest.mark.parametrize("kind", ["FINAL", "PROVISIONER"])
 def test_what_a_splice_cannot_hold(kind: str) -> None:
     found = error("JOB A x\nSPLICE S s\n", {"s": f"{AB}{kind} F x\n"})
@@ -89,11 +65,6 @@ def test_what_a_splice_cannot_hold(kind: str) -> None:
 def test_a_service_in_a_splice_is_neither_first_nor_last() -> None:
     dag = build_text("SPLICE S s\nJOB X x\nPARENT X CHILD S\n", {"s": AB + "SERVICE V x\n"})
     assert children(dag, "X") == ["S+A"]
-
-
-def test_two_splices_of_one_name() -> None:
-    found = error("SPLICE S s\nSPLICE S s\n", {"s": AB})
-    assert str(found) == "ERROR: Splice named S already exists in DAG."
 
 
 def test_submit_descriptions_of_a_splice_are_for_all() -> None:
@@ -144,3 +115,10 @@ def test_a_few_lines_cannot_ask_for_more_than_any_machine_holds(
 def test_the_root_is_never_left() -> None:
     with pytest.raises(ValueError, match="root"):
         leave(Building(Dag(), BuildOptions()), good=True)
+
+
+def test_splices_are_lifted_in_the_order_of_the_bytes_of_their_names() -> None:
+    root = Scope()
+    for name in ("b", "é", "B", "\udcff", "a2", "a10"):
+        root.splices[name] = Scope(root, name, "x")
+    assert [splice.name for splice in root.lift()] == ["B", "a10", "a2", "b", "é", "\udcff"]

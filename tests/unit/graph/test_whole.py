@@ -30,32 +30,6 @@ def test_status_jobstate_and_dot_files_of_a_splice_are_ignored() -> None:
     assert (dag.status_file, dag.jobstate_log, dag.dot) == (StatusFile("s"), "j", DotFile("d"))
 
 
-def test_limits_of_categories() -> None:
-    dag = build_text(JOBS + "CATEGORY A c\nMAXJOBS c 0\n")
-    assert dag.category_limits == {"c": 0}
-    assert dag.warnings == []
-    dag = build_text(JOBS + "CATEGORY A c\nMAXJOBS c 1\nMAXJOBS c 1\nMAXJOBS c 2\n")
-    assert dag.category_limits == {"c": 2}
-    assert dag.warnings == ["Warning: new maxjobs value 2 for category c overrides old value 1"]
-
-
-def test_categories_without_nodes_or_limits() -> None:
-    dag = build_text(JOBS + "CATEGORY A c\nMAXJOBS d 3\n")
-    assert dag.warnings == [
-        "Warning: category c has no throttle value set",
-        "Warning: category d has no assigned nodes, so the throttle setting (3) will have no"
-        " effect",
-    ]
-
-
-def test_the_limit_of_an_outer_file_wins() -> None:
-    splice = {"s": "JOB A x\nCATEGORY A +c\nMAXJOBS +c 3\n"}
-    dag = build_text("SPLICE S s\nMAXJOBS +c 2\n", splice)
-    assert dag.category_limits == {"+c": 2}
-    assert "overrides splice S value of 3" in dag.warnings[0]
-    assert build_text("SPLICE S s\n", splice).category_limits == {"+c": 3}
-
-
 @pytest.mark.parametrize("where", ["x.dag", "s"])
 def test_reject(where: str) -> None:
     if where == "x.dag":

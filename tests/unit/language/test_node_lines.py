@@ -64,11 +64,8 @@ def test_all_kinds_of_nodes_are_checked_alike(word: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("SUBDAG", "SUBDAG: Missing EXTERNAL keyword"),
         ("SUBDAG S x.dag", "SUBDAG: Missing EXTERNAL keyword"),
         ('SUBDAG "EXTERNAL" S x', "SUBDAG: Missing EXTERNAL keyword"),
-        ("SPLICE", "SPLICE: Missing splice name"),
-        ("SPLICE S", "SPLICE: Missing DAG file"),
         ("SPLICE S s DIR", "SPLICE: No directory path provided for DIR subcommand"),
         ("SPLICE S s DIR . DIR .", "SPLICE: Unexpected token 'DIR'"),
         ("SPLICE S s NOOP", "SPLICE: Unexpected token 'NOOP'"),
@@ -76,8 +73,6 @@ def test_all_kinds_of_nodes_are_checked_alike(word: str) -> None:
         ("JOB C { x }", "JOB: Missing inline description closing token: }"),
         ("FINAL C @=E", "FINAL: Missing inline description closing token: @E"),
         ("SERVICE C @=", "SERVICE: No inline description closing token specified (@=TOKEN)"),
-        ("SUBMIT-DESCRIPTION", "SUBMIT_DESCRIPTION: No submit description name provided"),
-        ("SUBMIT-DESCRIPTION x", "SUBMIT_DESCRIPTION: No inline description provided"),
         ("SUBMIT-DESCRIPTION x y", "SUBMIT_DESCRIPTION: No inline description provided"),
     ],
 )

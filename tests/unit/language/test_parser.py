@@ -265,10 +265,3 @@ def test_very_many_short_lines_of_one_command() -> None:
 def test_very_many_wrong_lines() -> None:
     parsed = parse("RETRY A x\nFOO\n" * 50_000, "x.dag")
     assert (len(parsed.errors), parsed.lost) == (20, 99_980)
-
-
-def test_binary_junk() -> None:
-    junk = bytes(range(1, 256)).decode("utf-8", "surrogateescape") * 1000
-    parsed = parse(junk, "x.dag")
-    assert parsed.lost > 900
-    assert all(error.detail().isascii() for error in parsed.errors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.language.lexer import LineError, QuotingError, Words
+from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.language.modifier_lines import read_pairs
 
 
@@ -26,31 +26,6 @@ from condor_pydagman.language.modifier_lines import read_pairs
 )
 def test_pairs(rest: str, expected: object) -> None:
     assert read_pairs(Words(rest)) == expected
-
-
-@pytest.mark.parametrize(
-    ("rest", "message"),
-    [
-        ("", "No key=value pairs specified"),
-        ("PREPEND", "No key=value pairs specified"),
-        ("x", "Key value pair missing operator and value"),
-        ("x =", "Key value pair missing value: No value specified"),
-        ("x = =1", "Key value pair missing value: Double operator"),
-        ("x 1", "Key value pair missing value: Failed to locate operator"),
-        ("append = 1", "Key value pair missing key"),
-        ("'x=1", "Key contains quotation mark"),
-        ("QueueX=1", "Illegal variable name 'QueueX': name can not begin with 'queue'"),
-        ("+=1", "Variable name must contain at least one alphanumeric character"),
-    ],
-)
-def test_wrong_pairs(rest: str, message: str) -> None:
-    with pytest.raises(LineError, match="^" + message.replace("+", r"\+") + "$"):
-        read_pairs(Words(rest))
-
-
-def test_open_quote() -> None:
-    with pytest.raises(QuotingError):
-        read_pairs(Words('x="1'))
 
 
 @pytest.mark.parametrize(

@@ -78,65 +78,10 @@ def test_words() -> None:
     assert word_of(commands.Dot(1, "x")) == "DOT"
 
 
-def test_names_in_commands() -> None:
-    text = "SPLICE S two.dag\nDONE ALL_NODES\nRETRY S 1\nCATEGORY Q c\nVARS S+X a=1\nREJECT\n"
-    assert issues(text) == [
-        "t.dag:4 CATEGORY: References to undefined nodes: Q",
-        "t.dag:3 RETRY: Cannot be applied to splice S",
-        "t.dag:2 DONE: ALL_NODES can not be used with DONE command",
-        "t.dag:6 : DAG marked with REJECT command",
-    ]
-
-
-def test_nodes_that_can_have_no_edges() -> None:
-    text = "JOB A a\nFINAL F f\nSERVICE S s\nPARENT S A CHILD F\nFINAL G g\n"
-    assert issues(text) == [
-        "t.dag:5 FINAL: Final node is already defined in the DAG",
-        "t.dag:4 PARENT: SERVICE node S can not have dependencies",
-        "t.dag:4 PARENT: FINAL node F can not have dependencies",
-    ]
-
-
-def test_what_can_be_joined_is_in_spite_of_errors() -> None:
-    outline = read("JOB A a\nJOB B b\nPARENT A Z CHILD B\n")
-    assert len(outline.issues) == 1
-    assert count_arcs(outline.dag) == 1
-
-
-def test_splices_stand_for_their_ends() -> None:
-    outline = read("JOB A a\nSPLICE S diamond.dag\nPARENT A CHILD S\nPARENT S CHILD A\n")
-    assert outline.issues == []
-    assert count_arcs(outline.dag) == 6
-    assert outline.dag.names == ["A", "S+A", "S+B", "S+C", "S+D"]
-
-
-def test_join_nodes() -> None:
-    text = "SPLICE S two.dag\nSPLICE T two.dag\nPARENT S CHILD T\n"
-    assert read(text).dag.names[-1] == "_condor_join_node1"
-    assert count_arcs(read(text, use_join_nodes=False).dag) == 4
-
-
 def test_the_stock_tool_counts_splices_anew_at_the_end_of_each_include() -> None:
     assert read("INCLUDE inner.dag\nSPLICE A two.dag\nSPLICE B two.dag\n").splices == 6
     assert read("SPLICE Z inner.dag\n").splices == 3
     assert read("SPLICE Z gone.dag\n").splices == 1
-
-
-def test_files_that_can_not_be_read() -> None:
-    assert issues("INCLUDE gone.dag\nSPLICE S gone.dag\nSPLICE T two.dag DIR nodir\n") == [
-        "t.dag:1 INCLUDE: Failed to read include file: Provided file path does not exist",
-        "t.dag:2 SPLICE: Failed to read splice S: Provided file path does not exist",
-        "t.dag:3 SPLICE: Failed to read splice T: No such file or directory",
-    ]
-    outline = read_outline("d/gone.dag", PaperWorld({}), OutlineOptions())
-    assert [issue.message for issue in outline.issues] == [
-        "Failed to open DAG gone.dag: Provided file path does not exist"
-    ]
-
-
-def test_recursion() -> None:
-    assert issues("SPLICE R self.dag\n") == ["self.dag:2 SPLICE: Recursive splicing detected"]
-    assert issues("JOB A a\nINCLUDE t.dag\n")[-1].endswith("Recursive file inclusion detected")
 
 
 @pytest.mark.parametrize("line", ["SPLICE {0} {1}", "INCLUDE {1}", "SUBDAG EXTERNAL {0} {1}"])

@@ -21,26 +21,8 @@ from condor_pydagman.records.own_ad import (
 )
 from condor_pydagman.vocabulary import DagStatus
 
-REPORT = Report(
-    total=1,
-    done=2,
-    pre=3,
-    queued=4,
-    post=5,
-    ready=6,
-    unready=7,
-    failed=8,
-    futile=9,
-    hold_scripts=10,
-    dag_status=DagStatus.RM,
-    in_recovery=True,
-    procs_submitted=11,
-    procs_idle=12,
-    procs_held=13,
-    procs_running=14,
-    procs_completed=15,
-    deferrals=Deferrals(),
-)
+# Its numbers are 1, 2 and so on, in the order of its fields.
+REPORT = Report(*range(1, 11), DagStatus.RM, True, *range(11, 16), Deferrals())
 
 
 def test_every_number_has_its_name() -> None:

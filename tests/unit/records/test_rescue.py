@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_NEEDED, UNWANTED
 from condor_pydagman.engine.report import NodeReport
-from condor_pydagman.errors import UsageError
 from condor_pydagman.features.choose.commands import ChoicesOfDag, Choose
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
@@ -170,11 +169,6 @@ def test_several_dag_files_have_names_of_their_own() -> None:
     assert rescue.number_of("t.dag.rescue004", paths) == 0
 
 
-def test_nothing_to_rescue_from() -> None:
-    assert rescue.choose([], PATHS) == rescue.Selection()
-    assert rescue.choose([1, 2], PATHS, automatic=False) == rescue.Selection()
-
-
 def test_newest_is_used_and_gaps_are_told() -> None:
     chosen = rescue.choose([4, 1, 3], PATHS)
     assert (chosen.number, chosen.file, chosen.rename) == (4, "run/t.dag.rescue004", ())
@@ -204,11 +198,6 @@ def test_asking_for_a_number_renames_newer_files() -> None:
     ]
 
 
-def test_asking_for_a_number_that_is_not_there() -> None:
-    with pytest.raises(UsageError, match=r"-dorescuefrom 7 .*t\.dag\.rescue007 does not exist"):
-        rescue.choose([1, 2], PATHS, rescue_from=7)
-
-
 def test_a_named_file_comes_first_and_a_foreign_name_renames_all() -> None:
     numbered = rescue.choose([1, 2], PATHS, rescue_file="run/t.dag.rescue001", rescue_from=2)
     assert (numbered.number, numbered.rename) == (1, (2,))
@@ -217,11 +206,6 @@ def test_a_named_file_comes_first_and_a_foreign_name_renames_all() -> None:
     assert rescue.usage_lines(foreign, 1)[0] == (
         "Rescue DAG file specified; running mine.dag in combination with normal DAG file"
     )
-
-
-def test_no_rescue_file_no_lines() -> None:
-    assert rescue.usage_lines(rescue.Selection(), 1) == []
-    assert rescue.preparation_lines(rescue.Selection(), PATHS) == []
 
 
 def test_a_save_file_is_a_rescue_file_with_a_first_line_of_its_own() -> None:

@@ -14,12 +14,6 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = completion.files()
 
 
-@pytest.mark.parametrize("path", sorted(FILES))
-def test_a_file_is_in_step_with_the_tables(path: str) -> None:
-    """If this fails, write the files anew: python -m tools.generate."""
-    assert (ROOT / path).read_text("utf-8") == FILES[path]
-
-
 def test_there_is_no_other_file() -> None:
     found = {str(path.relative_to(ROOT)) for path in (ROOT / "share").rglob("*") if path.is_file()}
     assert found == set(FILES)
