@@ -73,20 +73,6 @@ def test_the_job_ad_is_correct_while_the_dag_runs(standing: Scene) -> None:
 # What limits let through, and what the files of a DAG say.
 
 STAGE = Stage()
-CONFIGURED = """\
-CONFIG t.config
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-JOB D job.sub
-PRIORITY A -5
-PRIORITY B 3
-PRIORITY D 10
-#== t.config
-DAGMAN_MAX_JOBS_SUBMITTED = 1
-"""
-ALL = [f"N{number}" for number in range(6)]
-CROWD = "".join(f"JOB {node} told.sub\n" for node in ALL)
 STORY = """\
 JOB A job.sub
 JOB B job.sub
@@ -108,37 +94,6 @@ queue
 """
 
 
-def kinds(s: Scene, wanted: set[int]) -> list[tuple[int, str]]:
-    """The events of some kinds, each with its node."""
-    nodes: dict[int, str] = {}
-    found = []
-    for event in s.events() if (s.work / "t.dag.nodes.log").exists() else ():
-        kind = int(event["EventTypeNumber"])
-        if kind == 0:
-            nodes[event.cluster] = event["StructuredNotes"]["DAGNodeName"]
-        if kind in wanted:
-            found.append((kind, nodes[event.cluster]))
-    return found
-
-
-def most_at_once(s: Scene, nodes: list[str] = ALL) -> int:
-    """The largest number of jobs that were in the queue at the same time."""
-    now: set[str] = set()
-    most = 0
-    for kind, node in kinds(s, {0, 5}):
-        if kind == 5:
-            now.discard(node)
-        elif node in nodes:
-            now.add(node)
-        most = max(most, len(now))
-    return most
-
-
-def submitted(s: Scene) -> list[str]:
-    """Names of the nodes in the order of their submit events."""
-    return [node for _, node in kinds(s, {0})]
-
-
 def well_logged(s: Scene) -> None:
     """Other programs can read the nodes log from start to end, and each line of `.dagman.out` has
     a time."""
@@ -150,34 +105,6 @@ def well_logged(s: Scene) -> None:
         if event["EventTypeNumber"] == 0:
             assert event["StructuredNotes"]["JobBatchName"] == batch[1]
     assert [line for line in s.out().splitlines() if not re.match(STAMP.rstrip(), line)] == []
-
-
-def all_end(s: Scene) -> None:
-    """Let all jobs of a crowd end."""
-    s.touch(*(f"go.{node}" for node in ALL))
-    assert s.ends() == 0
-    assert sorted(submitted(s)) == ALL
-    well_logged(s)
-
-
-@STAGE.scene
-def a_config_file_takes_effect_and_priorities_order_the_submits(s: Scene) -> None:
-    s.submit(CONFIGURED)
-    assert s.ends() == 0
-    assert most_at_once(s, ["A", "B", "C", "D"]) == 1
-    assert "DAGMAN_MAX_JOBS_SUBMITTED setting: 1" in s.out()
-    assert submitted(s) == ["D", "B", "C", "A"]
-    well_logged(s)
-
-
-@STAGE.scene
-def maxjobs(s: Scene) -> None:
-    s.submit(CROWD, "-maxjobs", "2")
-    s.until(lambda: len(submitted(s)) == 2, "two jobs")
-    s.settled()
-    assert len(submitted(s)) == 2
-    all_end(s)
-    assert most_at_once(s) == 2
 
 
 # What Pegasus' monitor looks for, in our own words.
