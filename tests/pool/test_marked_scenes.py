@@ -134,8 +134,9 @@ class Player:
     def _happen(self, what: str) -> None:
         """On the pool, then on the engine."""
         self._all_begun()
-        found = ((act, kind.fullmatch(what)) for kind, act in _WORDS)
-        act, words = next((act, words) for act, words in found if words)
+        found = [(act, words) for kind, act in _WORDS if (words := kind.fullmatch(what))]
+        assert found, f"this can't happen on a pool: {what}"
+        act, words = found[0]
         act(self, *words.groups(""))
         self._on_engine(what)
 
