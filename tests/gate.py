@@ -20,6 +20,9 @@ ON_THE_POOL: dict[str, str] = {
         "DAG status in DAGMan's ad"
     ),
     "test_stock_clients.py::test_condor_q[options0]": "condor_q -dag reads our ads and nodes",
+    "test_marked_scenes.py::test_scene[submission_MaxJobs_counts_nodes_not_procs]": (
+        "throttles hold at a schedd's own pace"
+    ),
     "test_stock_clients.py::test_submit_from_dag_runs_our_dagman[options]": (
         "Submit.from_dag starts ours"
     ),
@@ -33,16 +36,15 @@ ON_THE_POOL: dict[str, str] = {
     "test_control.py::test_control[a_secret_reaches_no_file_and_no_ad]": (
         "the schedd's session key, in DAGMan's environment"
     ),
-    "test_live.py::test_live[a_halt_file_stops_what_is_new_and_nothing_else]": (
+    "test_marked_scenes.py::test_scene[halt_PRE_scripts_wait_POST_scripts_do_not]": (
         "a halt file, published in the ad"
     ),
     "test_live.py::test_live[max_jobs_goes_down]": "throttles by condor_qedit, over a crash",
-    "test_removal_and_hold.py::test_removal_and_hold[condor_rm_while_all_kinds_of_things_go_on]": (
+    "test_marked_scenes.py::test_scene[run_end_condor_rm_while_all_kinds_of_things_go_on]": (
         "condor_rm: what the schedd removes"
     ),
-    "test_removal_and_hold.py::test_removal_and_hold"
-    "[condor_rm_and_the_final_node_may_go_on_to_its_end]": "condor_rm with FINAL",
-    "test_removal_and_hold.py::test_removal_and_hold[a_node_job_that_is_held_and_released]": (
+    "test_marked_scenes.py::test_scene[final_after_condor_rm_1_F_ends]": "condor_rm with FINAL",
+    "test_marked_scenes.py::test_scene[hold_scripts_it_runs_once_for_each_hold]": (
         "events of a held job, and HOLD scripts"
     ),
     "test_removal_and_hold.py::test_removal_and_hold[jobs_that_failed_do_not_count_as_removed]": (
@@ -59,7 +61,7 @@ ON_THE_POOL: dict[str, str] = {
     "test_survival.py::test_survival[a_held_dag_goes_on_after_its_release]": (
         "condor_hold, condor_release; a job ends without DAGMan"
     ),
-    "test_survival.py::test_survival[a_removed_dag_leaves_a_rescue_file_and_goes_on_from_it]": (
+    "test_marked_scenes.py::test_scene[run_end_the_rescue_DAG_goes_on_after_condor_rm]": (
         "condor_rm, rescue file, next run"
     ),
     "test_survival.py::test_survival[a_log_that_has_lost_everything_is_learned_anew]": (

@@ -18,28 +18,6 @@ HALTED = 6  # DAG_Status
 
 
 @STAGE.scene
-def a_halt_file_stops_what_is_new_and_nothing_else(s: Scene) -> None:
-    s.submit(dags.CHAIN)
-    s.started("A 0", "C 0")
-    s.touch("t.dag.halt")
-    s.says("Halting DAGMan progess")
-    s.touch("go.A")
-    s.wrote("post A")
-    s.has(DAG_Status=HALTED, DAG_NodesDone=1)
-    s.settled()
-    assert "Running PRE script of Node B" not in s.out()
-    assert dags.scripts(s.work) == ["post A"]
-    assert "t.dag.halt is there" in s.out()
-    (s.work / "t.dag.halt").unlink()
-    s.ran("B 0")
-    s.has(DAG_Status=0)
-    s.touch("go.C")
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1}
-    assert "t.dag.halt is gone" in s.out()
-
-
-@STAGE.scene
 def a_halt_file_that_comes_and_goes_a_hundred_times(s: Scene) -> None:
     names = [f"N{number}" for number in range(20)]
     lines = [f'JOB {name} job.sub\nVARS {name} seconds="0.1"\n' for name in names]
@@ -80,21 +58,6 @@ def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
     send(pid, signal.SIGCONT)
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
-
-
-@STAGE.scene
-def a_halted_dag_that_has_drained_ends_and_goes_on_when_submitted_again(s: Scene) -> None:
-    s.submit(dags.CHAIN)
-    s.started("A 0", "C 0")
-    s.touch("t.dag.halt", "go.A", "go.C")
-    assert s.ends() == 1
-    assert sorted(s.rescue()) == ["A", "C"]
-    assert "Exiting because DAG is halted and no jobs or scripts are running" in s.out()
-    assert not (s.work / "t.dag.lock").exists()
-    s.submit_again()  # which takes the halt file away
-    assert s.ends() == 0
-    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1}
-    assert dags.scripts(s.work) == ["post A", "pre B"]
 
 
 @STAGE.scene

@@ -36,42 +36,6 @@ def condor_rm_starts_the_final_node_and_forcex_ends_it(s: Scene) -> None:
     assert dags.starts(s.work) == {"A 0": 1, "F 0": 1}
 
 
-@STAGE.scene
-def condor_rm_and_the_final_node_may_go_on_to_its_end(s: Scene) -> None:
-    s.submit("JOB A told.sub\nFINAL F told.sub\n", started="A 0")
-    s.remove()
-    s.started("F 0")
-    s.touch("go.F")
-    s.gone()
-    assert dags.runs(s.work) == {"F 0": 1}
-    assert s.rescue() == []
-
-
-@STAGE.scene
-def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
-    """A PRE, a POST and a HOLD script run; nodes wait for a retry, for a turn, for a better try."""
-    s.submit(
-        "JOB Pre job.sub\nSCRIPT PRE Pre wait.sh Pre\n"
-        "JOB Post job.sub\nSCRIPT POST Post wait.sh Post\n"
-        "JOB Held told.sub\nSCRIPT HOLD Held wait.sh Held\n"
-        'JOB Again job.sub\nVARS Again code="1"\nRETRY Again 3 DELAY 86400\n'
-        "JOB Runs told.sub\nJOB Waits job.sub\nJOB Later job.sub\nPARENT Runs CHILD Later\n"
-        "CATEGORY Runs one\nCATEGORY Waits one\nMAXJOBS one 1\n"
-        "PRIORITY Waits -1\nFINAL F job.sub\n"
-    )
-    s.started("Held 0", "Runs 0")
-    s.run("condor_hold", str(s.job("Held")))
-    for name in ("Pre", "Post", "Held"):
-        s.wrote(name)
-    s.says("Node Again waits")
-    s.remove()
-    s.gone()
-    assert s.rescue() == []
-    assert dags.runs(s.work) == {"Post 0": 1, "Again 0": 1, "F 0": 1}
-    assert "EXITING WITH STATUS 0" in s.out()  # as its FINAL node was successful
-    assert not [line for line in dags.scripts(s.work) if "ended" in line]
-
-
 # condor_hold and condor_release of the DAG
 
 
@@ -136,23 +100,6 @@ def a_sub_dag_that_is_held_and_released(s: Scene) -> None:
 
 
 # The DAG's jobs
-
-
-@STAGE.scene
-def a_node_job_that_is_held_and_released(s: Scene) -> None:
-    s.submit(
-        "JOB A told.sub\nSCRIPT HOLD A script.sh 0 hold A\nSCRIPT POST A script.sh 0 $RETURN\n"
-    )
-    s.started("A 0")
-    job = s.job("A")
-    for times in (1, 2):
-        s.run("condor_hold", str(job))
-        s.wrote("hold A", times)
-        s.run("condor_release", str(job))
-        s.says("Event: ULOG_JOB_RELEASED", times)
-    s.touch("go.A")
-    assert s.ends() == 0
-    assert dags.scripts(s.work) == ["0", "hold A", "hold A"]
 
 
 @STAGE.scene

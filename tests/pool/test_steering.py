@@ -7,15 +7,11 @@ import subprocess
 import sys
 from typing import Any
 
-from tests.pool import dags
-from tests.pool.scenes import FIRST, Scene, Stage
+from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()
-# A told to go on by `go.A`, F fails when it first runs; K keeps the DAG alive until `go.K`.
+# A told to go on by `go.A`; K keeps the DAG alive until `go.K`.
 PAIR = "JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\nJOB K told.sub\n"
-FAILING = (
-    'JOB F first.sub\nVARS F code="3"\nJOB G job.sub\nPARENT F CHILD G\nJOB K told.sub\n' + FIRST
-)
 PYTHON = """\
 import json, sys
 from condor_pydagman import steer
@@ -70,25 +66,6 @@ def from_python(s: Scene) -> None:
     s.says("Halt reason: tea")
     s.touch("go.A", "go.K")
     assert s.ends() == 0
-
-
-@STAGE.scene
-def what_was_asked_is_known_after_kills(s: Scene) -> None:
-    """Of DAGMan, right after each command: nothing runs twice, nothing is forgotten."""
-    s.submit("JOB S job.sub\nJOB H told.sub\nPARENT H CHILD S\n" + FAILING)
-    s.says("Node F job proc .* failed with status 3")
-    s.started("H 0")
-    steer(s, "skip", "S")
-    s.restart()
-    steer(s, "rerun", "F")
-    s.restart()
-    s.ran("G 0")
-    steer(s, "cancel", "H")
-    s.restart()
-    s.touch("go.K")
-    assert s.ends() == 1
-    assert dags.runs(s.work) == {"F 0": 1, "F 1": 1, "G 0": 1, "K 0": 1}
-    assert sorted(s.rescue()) == ["F", "G", "K", "S"]
 
 
 @STAGE.scene

@@ -21,25 +21,6 @@ ONCE = {"A 0": 1, "B 0": 1, "C 0": 1, "D 0": 1}
 
 
 @STAGE.scene
-def a_removed_dag_leaves_a_rescue_file_and_goes_on_from_it(s: Scene) -> None:
-    s.submit(FORK, started="C 0")
-    s.says(r"Node B job proc .* completed successfully")
-    s.remove()
-    s.gone()
-    assert s.rescue() == ["A", "B"]
-    out = s.out()
-    assert out.index("Writing Rescue DAG to t.dag.rescue001") < out.index("Removing submitted jobs")
-    assert "EXITING WITH STATUS 2" in out
-    assert not (s.work / "t.dag.lock").exists()
-    s.touch("go.C")
-    s.submit_again()
-    assert s.ends() == 0
-    assert "USING RESCUE DAG t.dag.rescue001" in s.out()
-    assert dags.runs(s.work) == ONCE
-    assert dags.scripts(s.work) == ["post A", "pre A"]
-
-
-@STAGE.scene
 def a_held_dag_goes_on_after_its_release(s: Scene) -> None:
     s.submit(FORK, started="C 0")
     s.hold()

@@ -118,6 +118,13 @@ def _restart(stage: Stage) -> Told:
     yield inputs.LogCaughtUp()
 
 
+@phrase("rescue DAG")
+def _rescue_dag(stage: Stage) -> Told:
+    """The DAG has ended, and is run once more, from its rescue file."""
+    stage.run_anew({}, rescue=True)
+    yield PLAIN["begin"]
+
+
 @phrase("limit <text>")
 def _limit(_: Stage, text: str) -> Told:
     """Other throttles, such as `jobs=2 idle=0`."""

@@ -21,6 +21,8 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import throttles
+from condor_pydagman.graph.apply_rescue import apply_progress
+from condor_pydagman.records.rescue import rescue_text
 from tests import make
 from tests.scenes.jobs import Job, Jobs
 from tests.scenes.reading import Scene
@@ -171,10 +173,16 @@ class Stage:
         self._words = Words(self.harness.dag, self.jobs.owner)
         self.harness.rescue_error = error
 
-    def run_anew(self, given: Mapping[str, Any]) -> None:
-        """The DAG has ended, and is to run once more; `given` as of EngineHarness."""
-        run = self.harness.engine.run
-        self.harness = make.EngineHarness(self._dag, run.config, run.limits, given)
+    def run_anew(self, given: Mapping[str, Any], *, rescue: bool = False) -> None:
+        """The DAG has ended, and is to run once more, from its rescue file if so asked; `given` as
+        of EngineHarness."""
+        run, dag = self.harness.engine.run, make.dag(self._dag)
+        self.jobs.live.clear()
+        if rescue:
+            nodes, created = self.harness.engine.node_reports(), (1970, 1, 1, 0, 0, 0)
+            text = rescue_text(self.harness.dag, nodes, created=created, reset_retries=True)
+            apply_progress(dag, "".join(text), "t.dag.rescue001")
+        self.harness = make.EngineHarness(dag, run.config, run.limits, given)
 
     # What is the case.
 

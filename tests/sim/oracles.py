@@ -19,6 +19,7 @@ O28 A proc whose end DAGMan has heard of is not removed.
 O29 No sound log counts as one that can't be true (checked by world.py).
 O30 A job with a list of common input files is submitted when the log has the list.
 O56 A full queue counts as no attempt to submit a node.
+O57 A run that ends well leaves no job in the queue.
 O16 to O27, O31, O46: see oracles_special.py.  O22, O32 to O45, O47, O48: see the parts of features
 (`parts.Part`).
 
@@ -317,6 +318,8 @@ class Oracles:
         dag = process.dag
         if code != 0 or self._world.ever_garbled:
             return
+        if process.engine.run.config.remove_node_jobs:
+            self._nothing_is_left()
         if any(0 in (abort.exit_code, abort.status) for abort in dag.aborts.values()):
             return
         if any(dag.names[n] in self.truth.done for n in dag.of_kind(NodeKind.FINAL)):
@@ -329,6 +332,13 @@ class Oracles:
             part.ended_well(process)
 
     # The longer ones.
+
+    def _nothing_is_left(self) -> None:
+        """O57; a DAGMan that ends does not wait for a schedd that takes no removal."""
+        faults = self._world.faults
+        if not (faults.no_remove or faults.outage or faults.schedd_gone):
+            left = [cluster.node for cluster in self._world.schedd.live(self._world.era)]
+            require(not left, f"O57: exit code 0, but jobs of {left} are left in the queue")
 
     def _is_excused(self, run: RunState, parent: int, child: int) -> bool:
         return any(part.allows(run, parent, child) for part in self._world.parts)
