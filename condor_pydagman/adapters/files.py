@@ -332,7 +332,7 @@ def working_directory(directory: str) -> Iterator[None]:
     if not directory:
         yield
         return
-    home = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    home = os.open(".", os.O_RDONLY)
     try:
         os.chdir(directory)
         yield

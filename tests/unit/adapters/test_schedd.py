@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import classad2
@@ -153,6 +154,21 @@ def test_a_dagman_without_a_job_asks_and_tells_nothing() -> None:
     assert adapter.own_ad() == {}
     adapter.publish({"DAG_Status": "0"})
     adapter.hold(0, 0, "why")
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_a_schedd_that_is_away_may_come_back(found: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise htcondor2.HTCondorException("away")
+
+    monkeypatch.setattr(
+        htcondor2, "Schedd", (lambda: SimpleNamespace(query=fail)) if found else fail
+    )
+    with pytest.raises(
+        PoolError, match="away" if found else "can't locate the schedd: away"
+    ) as caught:
+        ScheddAdapter(7).own_ad()
+    assert caught.value.transient
 
 
 def test_what_is_undefined_in_the_own_ad_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
