@@ -45,11 +45,18 @@ STAGES = ("nearest", "folder", "elsewhere")
 # What else has tests of a folder of the package, where that is not the simulator alone.
 TIERS = {
     "graph": "tests/unit/test_corpus.py tests/sim",
+    "engine": "tests/scenes tests/sim",
+    "records": "tests/readers tests/unit/cli tests/sim",
     "adapters": " ".join(
-        f"tests/contract/test_{name}.py"
-        for name in ("log", "readers_of_logs", "scripts", "request_socket", "dagman_program")
+        f"tests/{name}.py"
+        for name in (
+            *("contract/test_log", "contract/test_readers_of_logs", "contract/test_scripts"),
+            *("contract/test_request_socket", "contract/test_dagman_program"),
+            *("unit/follow/test_local_times", "features/common/test_job_claims"),
+            *("features/sites/test_claims_directory", "features/shared_limits/test_directory"),
+        )
     ),
-    "follow": "tests/unit/explain tests/features",
+    "follow": "tests/readers tests/unit/explain tests/features",
     "features": "tests/unit/engine tests/features/run_if tests/sim",
 }
 MOST_MEMORY = 3 << 30  # in bytes, of each process: a mutant that loops may fill what it is given
@@ -92,7 +99,8 @@ class Copy(NamedTuple):
         outcome, output = run_tests(words, limits.s)
         if outcome is TestOutcome.INCOMPETENT:
             raise RuntimeError(output)
-        return outcome is TestOutcome.SURVIVED, output
+        # A mutant may end the process of the tests, even with the exit code of success.
+        return outcome is TestOutcome.SURVIVED and " passed" in output, output
 
 
 def make_copy(directory: Path) -> Copy:
