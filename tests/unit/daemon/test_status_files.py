@@ -71,6 +71,15 @@ def test_a_dot_file_includes_another(
     assert included == shown
 
 
+def test_a_file_to_include_that_is_not_there_is_told_once(work_directory: Path) -> None:
+    said: list[tuple[str, int]] = []
+    writer = DotWriter(make.dag("A\nDOT t.dot INCLUDE head"), make_out(said))
+    writer.write([])
+    writer.write([])
+    assert len(said) == 1
+    assert "can't read DOT INCLUDE file head" in said[0][0]
+
+
 def make_out(said: list[tuple[str, int]]) -> Any:
     return SimpleNamespace(say=lambda text, level=3: said.append((text, level)))
 
