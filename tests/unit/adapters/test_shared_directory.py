@@ -63,3 +63,14 @@ def test_a_lock_that_is_not_there_is_made_for_who_wants_it(tmp_path: Path) -> No
         shared.try_lock("x")
     os.close(shared.try_lock("x", make=True))
     assert (tmp_path / "x").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("owner, trusted", [(0, True), (41, False), (42, True), (43, False)])
+def test_whose_directory_is_trusted(
+    owner: int, trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = SharedDirectory(str(tmp_path), os.open(tmp_path, OPEN))
+    monkeypatch.setattr(shared_directory, "_user_number", {"condor": 42}.get)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fstat", lambda _: os.stat_result((0, 0, 0, 0, owner, 0, 0, 0, 0, 0)))
+        assert bool(shared_directory.distrusted(shared)) is not trusted
