@@ -45,7 +45,7 @@ def settings(config_file: str, *, own: bool = False) -> dict[str, str]:
     """
     path = os.path.abspath(config_file)
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             _check(config_file, os.fstat(file.fileno()))
             if own:
                 _refuse_foreign(config_file, file.fileno())
@@ -75,7 +75,7 @@ def refuse_foreign(name: str) -> None:
         OSError: it can't be looked at.
     """
     try:
-        fd = os.open(name, os.O_PATH | os.O_CLOEXEC)
+        fd = os.open(name, os.O_PATH)
     except FileNotFoundError:
         return
     with closed_at_end(fd):

@@ -7,7 +7,7 @@ import os
 
 from condor_pydagman.adapters.files import closed_at_end, refuse_foreign
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # waits for no FIFO
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW  # waits for no FIFO
 MAX_DEPTH = 300  # of directories that are deleted with one; each takes a descriptor
 
 

@@ -83,7 +83,7 @@ def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
     creates, cuts = flags & os.O_CREAT, flags & os.O_TRUNC
     flags &= ~(os.O_CREAT | os.O_TRUNC)
     # O_NONBLOCK: a FIFO must not make us wait for its other end
-    flags |= os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    flags |= os.O_NONBLOCK | os.O_NOFOLLOW
     for _ in range(MAX_LINKS):
         try:
             fd = os.open(path, flags)
@@ -113,7 +113,7 @@ def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
 def _link_target(path: str, *, strict: bool) -> str:
     """Target of a symbolic link.  If not `strict`, any owner will do in a directory that others may
     not write to."""
-    with closed_at_end(os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)) as fd:
+    with closed_at_end(os.open(path, os.O_PATH | os.O_NOFOLLOW)) as fd:
         found, is_open = os.fstat(fd), _is_writable_by_all(path)
         if _is_foreign(fd) and (strict or is_open):
             raise _refusal(f"is a symbolic link that belongs to user {found.st_uid}", is_open)
@@ -179,7 +179,7 @@ def _is_foreign(fd: int) -> bool:
 def _is_mounted(fd: int, path: str) -> bool:
     """Whether an open file has a mount of its own.  Device numbers do not show that: on an overlay
     file system those of a file and its directory differ."""
-    how = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+    how = os.O_PATH | os.O_DIRECTORY
     with closed_at_end(os.open(os.path.dirname(path) or ".", how)) as directory:
         return _mount(fd) != _mount(directory)
 
@@ -199,7 +199,7 @@ def refuse_planted_directory(path: str) -> None:
     Raises:
         OSError: with a reason that tells what to do.
     """
-    with closed_at_end(os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)) as fd:
+    with closed_at_end(os.open(path, os.O_PATH | os.O_NOFOLLOW)) as fd:
         refuse_foreign(fd, path)
 
 
@@ -239,7 +239,7 @@ def _closed_on_error(fd: int) -> Iterator[None]:
 BLOCK_BYTES = 1 << 18  # bytes
 MAX_LINE_BYTES = 1 << 27  # bytes; longer ones come in pieces, and are refused
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC  # which follows no link
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # which follows no link
 _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 
@@ -276,7 +276,7 @@ def open_ordinary(path: str) -> BinaryIO:
         OSError: it can't be opened, or is a directory.
     """
     # O_NONBLOCK: opening a FIFO must not wait for a writer
-    return _ordinary(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
+    return _ordinary(os.open(path, os.O_RDONLY | os.O_NONBLOCK), path)
 
 
 def refuse_secret(fd: int, path: str, reader: tuple[int, int]) -> None:
@@ -332,7 +332,7 @@ def working_directory(directory: str) -> Iterator[None]:
     if not directory:
         yield
         return
-    home = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    home = os.open(".", os.O_RDONLY)
     try:
         os.chdir(directory)
         yield
@@ -472,7 +472,7 @@ def _temporary(path: str) -> tuple[int, str]:
 def _is_leftover(temporary: str) -> bool:
     """Whether this is an unlocked file that a process of the user's has left behind."""
     try:  # opened to write, as NFS locks need that
-        fd = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False
     with closed_at_end(fd):
@@ -561,7 +561,7 @@ def rename_rescue_file(rescue: str) -> None:
 
 
 def _sync_directory(path: str) -> None:
-    how = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    how = os.O_RDONLY | os.O_DIRECTORY
     with closed_at_end(os.open(os.path.dirname(path) or ".", how)) as fd:
         os.fsync(fd)
 

@@ -172,7 +172,7 @@ class Followed:
     def _read(self, path: str) -> str:
         if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a device might do something
             raise OSError(0, "it is not a regular file")
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         with open(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(self._own(os.fstat(file.fileno())).st_mode):
                 raise OSError(0, "it is not a regular file")
@@ -214,7 +214,7 @@ class Followed:
 
     def _listed(self, directory: str) -> list[str]:
         try:
-            opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         except (FileNotFoundError, NotADirectoryError):
             return []
         with closed_at_end(opened):

@@ -254,7 +254,7 @@ class NodesLog:
         """Raise the machine's OSError that keeps the bindings from opening the log, if any:
         they report every failure as a missing file."""
         try:
-            os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+            os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK))
         except OSError as error:
             if is_machine_error(error):
                 raise

@@ -169,7 +169,7 @@ class OutLog:
 def _free_descriptor() -> int:
     """The lowest free descriptor; it grows if descriptors leak."""
     try:
-        descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(os.devnull, os.O_RDONLY)
     except OSError:
         return -1
     os.close(descriptor)

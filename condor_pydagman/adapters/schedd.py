@@ -53,8 +53,8 @@ EXTRA_REFERENCES = 1 << 30  # more than the bindings can release
 
 
 def keep_none_alive() -> None:
-    """Add EXTRA_REFERENCES to None's reference count; from Python 3.12 on None is immortal."""
-    if sys.version_info >= (3, 12) or sys.getrefcount(None) >= EXTRA_REFERENCES:
+    """Add EXTRA_REFERENCES to None's reference count; from Python 3.12 on it has more."""
+    if sys.getrefcount(None) >= EXTRA_REFERENCES:
         return
     count = ctypes.c_ssize_t.from_address(id(None))  # the first field of every object
     # A Python that is built for debugging has other fields before it.

@@ -29,10 +29,10 @@ from condor_pydagman.timers import DIRECTORY_MAKING_S, FIRST_LOCK_LOOK_S, MAX_LO
 
 OTHER_NAME = r"(?:\.[0-9a-f]{16})?"  # what a name has behind it if its usual one was taken
 MAX_ENTRIES = 20_000  # names; more of them are an attack, or a directory for something else
-OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_OLD = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_OLD = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 # struct flock
 _READ_LOCK, _WRITE_LOCK = (
     struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 0, 0) for kind in (fcntl.F_RDLCK, fcntl.F_WRLCK)

@@ -133,7 +133,7 @@ def _expanded_lower(description: Any, key: str) -> str:
 
 def _check_readable(path: str) -> None:
     try:
-        os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         reason = f"Can't access executable file {path}: {why}"

@@ -404,10 +404,7 @@ class Performer:
             for line in status_table.node_dump(self.run.dag, report):
                 self._say(line, 0)
             return
-        status, same = (NodeStatus.DONE, False) if action.unfinished else (NodeStatus.ERROR, True)
-        reports = self.run.engine.node_reports()
-        wanted = [report for report in reports if (report.status == status) is same]
-        for line in status_table.failure_dump(self.run.dag, wanted):
+        for line in status_table.failure_dump(self.run.dag, self.run.engine.node_reports()):
             self._say(line)
 
     # The end

@@ -250,7 +250,7 @@ def _refuse_unusable_executable(description: Any, *, spool: bool) -> None:
 def _why_it_cannot_run(path: str, spool: bool) -> str:
     """What is wrong with an executable, '' for nothing; a spooled one runs somewhere else."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             line = file.readline(1024)
     except OSError as error:

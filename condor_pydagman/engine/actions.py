@@ -261,12 +261,11 @@ class SayDeferrals(NamedTuple):
 
 
 class SayFailed(NamedTuple):
-    """A dump of the nodes that failed, or of all that did not end, for `.dagman.out`.
+    """A dump of the nodes that failed, for `.dagman.out`.
 
     `node`: of that one alone, which has not been started, and of which the log has `job`.
     """
 
-    unfinished: bool = False
     node: int | None = None
     job: str = ""
 

@@ -244,7 +244,7 @@ def _end_with_cycle(run: RunState) -> None:
         run.say("... ERROR: a cycle exists in the dag, please check input", 0)
         run.say("    " + describe_cycle(run.dag, cycle), 0)
         status = DagStatus.CYCLE
-    run.emit(do.SayFailed(unfinished=True))
+    run.emit(do.SayFailed())
     end(run, Ending(1, status, "cycle" if cycle else "failed", ABORT_REASON))
 
 

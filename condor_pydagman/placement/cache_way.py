@@ -36,7 +36,7 @@ OLD_S = 86400  # nobody tries such a transfer again
 WAIT_S = 1.0
 LOCK_TIMEOUT_S = 60  # to have the lock of the directory; decisions take milliseconds
 _LOCK = "lock"
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 _MAX_DIGITS = 20
 
 
@@ -203,7 +203,7 @@ def _wait_for_lock(fd: int, path: str) -> None:
 def _reserved(path: str) -> int | None:
     """Bytes that a worker that lives has reserved; None if there is no such worker."""
     try:
-        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:

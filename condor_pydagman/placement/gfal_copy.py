@@ -86,9 +86,7 @@ class _Copy:
         self._context.set_opt_boolean("HTTP PLUGIN", "ENABLE_STREAM_COPY", asked["streams"])
         for beginning, token in asked["tokens"]:
             self._context.cred_set(beginning, self._context.cred_new("BEARER", token))
-        self._progress = os.open(
-            os.path.join(directory, PROGRESS), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
+        self._progress = os.open(os.path.join(directory, PROGRESS), os.O_WRONLY | os.O_CREAT, 0o600)
         self._total = 0
         self._stopped = False
 

@@ -162,7 +162,7 @@ def _remove_local(path: str) -> str:
             return REMOVED if remove_left(path) else IN_USE
         if not stat.S_ISREG(mode):
             return NO_FILE
-        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return REMOVED
     except OSError:  # a program that runs, a file of somebody else

@@ -36,7 +36,7 @@ from condor_pydagman.placement.way import Outcome, Progress, Surroundings, made_
 WAIT_S = 1.0  # between looks at whether another placement has ended
 _NAME_BYTES = 255  # of one name in most file systems
 _BLOCK = 1 << 20
-_NEW_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_NEW_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class LocalPart:
@@ -276,7 +276,7 @@ def named_if_free(path: str, final: str) -> bool:
 
 def synchronize(path: str) -> None:
     """Wait until a file or a directory is on the disk."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:

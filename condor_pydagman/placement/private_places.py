@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.adapters import deleted_directories
 
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 _LOCK = "lock"
 _MAX_LEFT = 100  # of directories left by killed workers that are removed at a time
 

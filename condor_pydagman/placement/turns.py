@@ -629,7 +629,7 @@ class Rests:
     def _say(self, rest: Rest, names: Iterable[str], shared: SharedDirectory) -> None:
         """Replace what this user has said of the service, and remove what is long over."""
         name = rest_name(rest)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         os.close(os.open(name, flags, 0o644, dir_fd=shared.fd))
         oldest = time.time() - forgotten_after_s(self._settings.max_delay_s)
         for other in names:

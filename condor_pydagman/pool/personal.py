@@ -401,7 +401,7 @@ def _said(path: Path) -> str:
     Raises:
         OSError: it can't be read, or it is no ordinary file.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(fd, encoding="utf-8", errors="replace") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError(errno.EINVAL, "not an ordinary file")

@@ -14,6 +14,7 @@ import argparse
 import ast
 import difflib
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -44,13 +45,21 @@ STAGES = ("nearest", "folder", "elsewhere")
 # What else has tests of a folder of the package, where that is not the simulator alone.
 TIERS = {
     "graph": "tests/unit/test_corpus.py tests/sim",
+    "engine": "tests/scenes tests/sim",
+    "records": "tests/readers tests/unit/cli tests/sim",
     "adapters": " ".join(
-        f"tests/contract/test_{name}.py"
-        for name in ("log", "readers_of_logs", "scripts", "request_socket", "dagman_program")
+        f"tests/{name}.py"
+        for name in (
+            *("contract/test_log", "contract/test_readers_of_logs", "contract/test_scripts"),
+            *("contract/test_request_socket", "contract/test_dagman_program"),
+            *("unit/follow/test_local_times", "features/common/test_job_claims"),
+            *("features/sites/test_claims_directory", "features/shared_limits/test_directory"),
+        )
     ),
-    "follow": "tests/unit/explain tests/features",
+    "follow": "tests/readers tests/unit/explain tests/features",
     "features": "tests/unit/engine tests/features/run_if tests/sim",
 }
+MOST_MEMORY = 3 << 30  # in bytes, of each process: a mutant that loops may fill what it is given
 # Members of an enumeration, and small numbers, are equal if they are the same object.
 NO_CHANGE = ("Eq_Is", "Is_Eq", "NotEq_IsNot", "IsNot_NotEq")
 Span = tuple[tuple[int, int], tuple[int, int]]  # lines from 1, columns from 0
@@ -66,20 +75,32 @@ class Mutant(NamedTuple):
     diff: tuple[str, ...]  # `-` or `+` and a line without its indentation
 
 
+class Limits(NamedTuple):
+    """How long tests may take."""
+
+    cpu_s: int  # of each process: however busy the machine is, this ends one that loops
+    s: float
+
+
+LONG = Limits(3600, 3600)
+
+
 class Copy(NamedTuple):
     """A copy of the checkout, and a Python that has the package from there."""
 
     checkout: Path
     python: Path
 
-    def run(self, tests: str, limit_s: float = 3600) -> tuple[bool, str]:
+    def run(self, tests: str, limits: Limits = LONG) -> tuple[bool, str]:
         """Whether tests pass, and what pytest prints."""
         options = "-xq -p no:randomly -p no:cacheprovider -m 'not long and not pool'"
-        words = f"env --chdir={self.checkout} {self.python} -m pytest {options} {tests}"
-        outcome, output = run_tests(words, limit_s)
+        limit = f"prlimit --as={MOST_MEMORY} --cpu={limits.cpu_s}"
+        words = f"{limit} env --chdir={self.checkout} {self.python} -m pytest {options} {tests}"
+        outcome, output = run_tests(words, limits.s)
         if outcome is TestOutcome.INCOMPETENT:
             raise RuntimeError(output)
-        return outcome is TestOutcome.SURVIVED, output
+        # A mutant may end the process of the tests, even with the exit code of success.
+        return outcome is TestOutcome.SURVIVED and " passed" in output, output
 
 
 def make_copy(directory: Path) -> Copy:
@@ -171,19 +192,25 @@ def equivalents() -> set[tuple[str, ...]]:
 
 
 @cache
-def limit_s(copy: Copy, tests: str) -> float:
-    """How long tests may take; ends the program if they fail anyway, or see no change."""
-    begin = time.monotonic()
+def limits(copy: Copy, tests: str) -> Limits:
+    """Of tests, by what they take; ends the program if they fail anyway, or see no change."""
+    begin, cpu_s = time.monotonic(), _cpu_s()
     good, output = copy.run(tests)
     if not good:
         sys.exit(f"{tests}: something fails without a mutant\n{output}")
-    limit = 30 + 5 * (time.monotonic() - begin)
+    found = Limits(10 + int(5 * (_cpu_s() - cpu_s)), 60 + 10 * (time.monotonic() - begin))
     module = copy.checkout / PACKAGE.name / "vocabulary.py"
     with restore_contents(module):
         module.write_text("raise ImportError('a mutant that must die')\n")
         if copy.run(tests)[0]:
             sys.exit(f"{tests}: these do not see what is changed in {module}")
-    return limit
+    return found
+
+
+def _cpu_s() -> float:
+    """The time that processes which have ended took of the CPU."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def judge(one: Mutant, copy: Copy) -> str:
@@ -191,10 +218,10 @@ def judge(one: Mutant, copy: Copy) -> str:
     module = copy.checkout / one.path
     found = stages(one.path, copy.checkout)
     for stage, tests in found.items():
-        limit = limit_s(copy, found["folder"] if stage == "nearest" else tests)
+        most = limits(copy, found["folder"] if stage == "nearest" else tests)
         with restore_contents(module):
             module.write_text(one.text, "utf-8")
-            if not copy.run(tests, limit)[0]:
+            if not copy.run(tests, most)[0]:
                 return stage
     return "survived"
 

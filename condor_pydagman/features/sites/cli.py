@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _log_to(path: str) -> None:
     """Standard output and error are that file from now on; condor_master has none for them."""
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
     os.dup2(fd, 1)
@@ -138,7 +138,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def _locked(directory: Path) -> int:
     """The directory, which one monitor alone may publish."""
     try:
-        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise FileError(f"{directory}: {error.strerror}") from None
     try:

@@ -19,8 +19,8 @@ from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.endpoints.disk_faults import reading, writing
 from condor_pydagman.placement.endpoints.endpoint import EMPTY, NO_FILE, Closing, Entry
 
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-_WRITE = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+_WRITE = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
 _OWNER = stat.S_IRUSR | stat.S_IWUSR
 
 

@@ -52,3 +52,14 @@ def test_what_is_no_mistake_of_the_user_is_told_as_it_is(
     assert text.startswith(f"ERROR: Can't read DAGMan config file: {file}: {said}")
     assert "there is a mistake" not in text
     assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kept"),
+    [
+        *(("A", "x", True), ("A", "x\ny", True), ("A", "a\\b", True), ("A", "x\\", False)),
+        *(("A", "x \\ \ny", False), ("A", "$(B)", False), ("A", "x @=y", False)),
+    ],
+)
+def test_what_is_read_back_as_it_is_written(name: str, text: str, kept: bool) -> None:
+    assert config_file._survives_rewriting(name, text) is kept

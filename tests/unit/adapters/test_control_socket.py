@@ -151,6 +151,12 @@ def test_garbage_is_refused_and_said_once(control: ControlSocket, data: bytes) -
     assert len(lines) == 1
     assert lines[0].startswith("Warning: the command socket refused a client at 127.0.0.1: ")
     assert "GET" not in lines[0]
+    assert "other times" not in lines[0]
+    control._next_report_at = 0.0
+    with connect(control) as client:
+        client.sendall(data)
+        served(control, lines)
+    assert lines[1].endswith(" (and 4 other times)")
 
 
 def test_a_stranger_writes_no_lines_of_his_own_into_the_log(control: ControlSocket) -> None:

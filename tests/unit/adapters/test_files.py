@@ -50,6 +50,7 @@ def test_replace_makes_and_replaces(tmp_path: Path, durable: bool) -> None:
     files.replace(str(path), ["three\n"], durable=durable)
     assert path.read_text() == "three\n"
     assert os.listdir(tmp_path) == ["f"]
+    assert path.stat().st_mode & 0o777 == 0o644
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import inotify
-from condor_pydagman.adapters.inotify import FileWatch, HaltFile, is_remote
+from condor_pydagman.adapters.inotify import DirectoryWatch, FileWatch, HaltFile, is_remote
 from tests.waiting import woken
 
 
@@ -45,6 +45,13 @@ def test_a_write_wakes_and_clear_ends_it(watched_log: Path, watch: FileWatch) ->
     with watched_log.open("a") as file:
         file.write("y")
     assert told(watch)
+
+
+def test_what_a_file_has_wakes_nobody_who_watches_its_directory(watched_log: Path) -> None:
+    watch = woken(lambda: DirectoryWatch(str(watched_log.parent)))
+    watched_log.write_text("x")
+    assert not told(watch)
+    watch.close()
 
 
 def test_reading_the_file_does_not_wake(watched_log: Path, watch: FileWatch) -> None:

@@ -45,6 +45,7 @@ def test_a_lock_is_taken_written_and_removed(tmp_path: Path) -> None:
     assert not lock.found_file
     lock.write(42)
     assert path.read_text() == "42\nrescue 0\n"
+    assert path.stat().st_mode & 0o777 == 0o600
     lock.remove()
     assert not path.exists()
     lock.remove()
@@ -93,6 +94,7 @@ def test_a_lock_file_that_somebody_has_deleted_is_made_anew(tmp_path: Path) -> N
     assert not lock.restore()
     (tmp_path / "x.lock").unlink()
     assert lock.restore()
+    assert (tmp_path / "x.lock").stat().st_mode & 0o777 == 0o600
     other = "import sys; from condor_pydagman.adapters.files import LockFile as L; "
     other += "print(L(sys.argv[1]).acquire())"
     command = [sys.executable, "-c", other, str(tmp_path / "x.lock")]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import classad2
 import htcondor2
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.adapters import descriptions, job_history, schedd
 from condor_pydagman.adapters.job_history import Patience
@@ -18,7 +21,7 @@ from condor_pydagman.adapters.schedd_requests import LostReply, QueueFull
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.own_ad import begun_anew
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
+from condor_pydagman.vocabulary import HELD_BY_DAGMAN, RETURN_JOB_ABORTED
 
 # Nothing can have reached the queue, and the next try may do better.
 NOT_THERE = (
@@ -153,6 +156,21 @@ def test_a_dagman_without_a_job_asks_and_tells_nothing() -> None:
     assert adapter.own_ad() == {}
     adapter.publish({"DAG_Status": "0"})
     adapter.hold(0, 0, "why")
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_a_schedd_that_is_away_may_come_back(found: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise htcondor2.HTCondorException("away")
+
+    monkeypatch.setattr(
+        htcondor2, "Schedd", (lambda: SimpleNamespace(query=fail)) if found else fail
+    )
+    with pytest.raises(
+        PoolError, match="away" if found else "can't locate the schedd: away"
+    ) as caught:
+        ScheddAdapter(7).own_ad()
+    assert caught.value.transient
 
 
 def test_what_is_undefined_in_the_own_ad_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,6 +326,31 @@ def test_what_a_submit_file_makes_of_the_retry_number_stops_nothing(retry: str) 
     ad = classad2.ClassAd(f"[{names}; DAGManNodeRetry = {retry}]")
     assert schedd._queued_job(ad) == QueuedJob(9, 0, "A", 0)
     assert job_history.ended_procs([ad]) == [EndedJob(9, 0, "A", 0, RETURN_JOB_ABORTED)]
+
+
+@pytest.mark.parametrize(
+    "ask, action, reason",
+    [
+        (lambda one: one.remove("why", 5, proc=1), "Remove", ("why", 0)),
+        (lambda one: one.remove("why", 5, force=True), "RemoveX", ("why", 0)),
+        (lambda one: one.hold(0, 0, "why"), "Hold", ("why", HELD_BY_DAGMAN)),
+        (lambda one: one.hold(5, 0, "why"), "Hold", ("why", 0)),
+        (lambda one: one.hold(5, 0, "why", release=True), "Release", "why"),
+    ],
+)
+def test_what_is_done_to_jobs_has_a_reason_and_a_code(
+    ask: Callable[[ScheddAdapter], None],
+    action: str,
+    reason: object,
+    mocker: MockerFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = mocker.MagicMock()
+    monkeypatch.setattr(htcondor2, "Schedd", lambda: there)
+    monkeypatch.setattr(ScheddAdapter, "_removal_constraint", lambda *_: "true")
+    ask(ScheddAdapter(7))
+    ((acted, _, told), _) = there.act.call_args
+    assert (acted, told) == (getattr(htcondor2.JobAction, action), reason)
 
 
 @pytest.mark.parametrize("count", [1, 2000])

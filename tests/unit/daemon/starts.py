@@ -39,7 +39,7 @@ class Schedd:
         self.edits: dict[str, str] = {}
         self.asked = 0
         self.logs: list[str] = []
-        self.holds: list[tuple[int, str]] = []
+        self.holds: list[tuple[int, int, str]] = []
         self.processes = 0
         self.credentials = True
         self.answers: list[PoolError | None] = []
@@ -95,8 +95,8 @@ class Schedd:
             raise PoolError("no answer", transient=True)
         self.edits.update(attributes)
 
-    def hold(self, cluster: int, _proc: int, reason: str) -> None:
-        self.holds.append((cluster, reason))
+    def hold(self, cluster: int, proc: int, reason: str) -> None:
+        self.holds.append((cluster, proc, reason))
 
     def select_by_log(self, nodes_log: str) -> None:
         self.logs.append(nodes_log)

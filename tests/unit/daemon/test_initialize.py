@@ -69,7 +69,7 @@ def loaded_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def load(file: str) -> Config:
         files.append(file)
-        return Config(max_jobs_submitted=len(files), verbosity=4)
+        return Config(max_jobs_submitted=len(files), max_pre_scripts=1, verbosity=4)
 
     monkeypatch.setattr(knobs, "load", load)
     monkeypatch.setattr(knobs, "set_subsystem", lambda name: None)
@@ -88,6 +88,8 @@ def test_knobs_are_read_with_and_without_the_config_file_of_the_dag(
     assert settings.admin.max_jobs_submitted == 1
     assert "Using DAGMan config file: t.config" in said()
     assert "DAGMAN_MAX_JOBS_SUBMITTED setting: " in said()
+    for knob in ("DAGMAN_MAX_JOBS_SUBMITTED", "DAGMAN_MAX_PRE_SCRIPTS"):
+        assert f" {knob} = 1, set in " in said()
 
 
 @pytest.mark.parametrize(("debug", "level"), [(None, 4), (6, 6), (-1, 0)])

@@ -21,6 +21,7 @@ from condor_pydagman.engine.inputs import (
     QueueListed,
     Shutdown,
 )
+from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import StatusFile
 from condor_pydagman.records.own_events import with_info
 from condor_pydagman.vocabulary import EXIT_RESTART, EventKind
@@ -112,6 +113,31 @@ def test_what_is_overdue_is_published_between_inputs(mocker: MockerFixture) -> N
     assert publisher.publish_due.call_count == 2
 
 
+@pytest.mark.parametrize(
+    "record, kind, noted",
+    [
+        (None, EventKind.GENERIC, True),
+        ("HALT", EventKind.GENERIC, False),
+        (None, EventKind.EXECUTE, False),
+    ],
+)
+def test_what_jobs_note_of_placements_is_passed_on(
+    record: str | None, kind: EventKind, noted: bool, mocker: MockerFixture
+) -> None:
+    daemon, event = SimulatedDaemon("A"), LogEvent(kind, 5, record=record)
+    daemon.loop._note(event)  # without a DATA node nobody listens
+    daemon.run._placements = mocker.Mock()
+    daemon.loop._note(event)
+    assert daemon.run.placements.note.mock_calls == [mocker.call(event)] * noted
+
+
+def test_a_metrics_file_that_can_not_be_written_is_told(mocker: MockerFixture) -> None:
+    daemon = SimulatedDaemon("A")
+    mocker.patch.object(daemon.run.files, "replace", side_effect=FileError("can't write t: full"))
+    assert daemon.run_to_end() == 0
+    assert "Warning: can't write t: full" in [what for *_, what in daemon.world.lines]
+
+
 def test_throttles_edited_before_the_start_are_known_when_the_dag_begins() -> None:
     daemon = SimulatedDaemon("A; B; C")
     daemon.world.schedd.own_ad.edit({"DAGMan_MaxJobs": "1"})
@@ -135,14 +161,16 @@ def test_throttles_edited_later_are_found() -> None:
 
 
 def test_throttles_read_before_our_own_edit_are_ignored() -> None:
-    """A command sets throttles while a request for edits is pending."""
-    daemon = SimulatedDaemon("A")
+    """A command sets throttles while a request for edits is pending, which is not repeated."""
+    daemon = SimulatedDaemon("A", config=Config(ad_check_interval=10))
     lasting(daemon)
     daemon.at(20.0, lambda: daemon.hang_schedd(100.0))
     daemon.input_at(60.0, LimitsWanted(jobs=3))
     daemon.input_at(500.0, DagRemoved())
     assert daemon.run_to_end() == 2
     assert daemon.when(LimitsWanted) == [60.0]
+    asked = [time for time, request in daemon.asked if isinstance(request, ask.ReadLimits)]
+    assert len([time for time in asked if 20.0 < time < 60.0]) == 1
     assert daemon.world.schedd.own_ad.limits()["DAGMan_MaxJobs"] == 3
 
 
@@ -393,11 +421,13 @@ def test_a_deleted_lock_file_is_written_again() -> None:
     daemon = SimulatedDaemon("A")
     lasting(daemon)
     looks: list[float] = []
+    said: list[str] = []
+    daemon.run.out.say = lambda text, level=3: said.append(text)
     daemon.run.lock.restore = lambda: bool(looks.append(daemon.world.now)) or len(looks) == 2
     daemon.input_at(300.0, DagRemoved())
     daemon.run_to_end()
     assert len(looks) > 2
-    assert ["was gone: made anew" in str(what) for *_, what in daemon.world.lines].count(True) <= 1
+    assert said.count("Lock file t.dag.lock was gone: made anew") == 1
 
 
 def test_an_idle_loop_wakes_rarely() -> None:

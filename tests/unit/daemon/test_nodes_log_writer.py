@@ -6,6 +6,8 @@ from collections import deque
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from condor_pydagman.adapters.joblog import IncompleteEvent
 from condor_pydagman.daemon import nodes_log as nodes_log_writer
 from condor_pydagman.daemon.nodes_log import MAX_APPEND_TRIES, NodesLogWriter
@@ -156,13 +158,20 @@ def test_an_event_of_another_writer_delays_ours_silently() -> None:
     assert not bench.inputs
 
 
-def test_events_of_a_block_are_written_together() -> None:
+@pytest.mark.parametrize(
+    "most, log",
+    [(99, ["a;b;c;"]), (4, ["a;b;", "c;"]), (3, ["a;", "b;", "c;"]), (1, ["a;", "b;", "c;"])],
+)
+def test_events_of_a_block_are_written_together(
+    most: int, log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nodes_log_writer, "MAX_WRITE", most)
     bench = Bench(full=False)
     with bench.writer.gathered():
-        bench.writer.append(A, "a;")
-        bench.writer.append(B, "b;")
+        for action, text in ((A, "a;"), (B, "b;"), (AppendPreSkip(2, 3), "c;")):
+            bench.writer.append(action, text)
         assert bench.log == []
-    assert bench.log == ["a;b;"]
+    assert bench.log == log
     assert not bench.writer
 
 

@@ -109,6 +109,19 @@ def test_a_value_that_changes_back_while_an_edit_is_under_way_is_published(tmp_p
     assert schedd.ad["DAG_JobsHeld"] == "0"
 
 
+@pytest.mark.parametrize("interval, tables", [(0, 0), (900, 2)])
+def test_the_job_table_has_an_interval_of_its_own(
+    interval: int, tables: int, tmp_path: Path
+) -> None:
+    now = [0.0]
+    publisher, _ = publisher_of(tmp_path, Schedd(), now)
+    publisher.run.config = Config(print_job_table_interval=interval)
+    for now[0] in (0.0, 899.0, 901.0, 1800.0, 1802.0):
+        publisher.say_status()
+    publisher.run.out.flush()
+    assert (tmp_path / "out").read_text().count("Total jobs placed") == tables
+
+
 def test_the_first_change_is_due_at_once() -> None:
     table = Timetable()
     assert table.next() is None

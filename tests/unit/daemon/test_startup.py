@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.daemon import startup
 from condor_pydagman.daemon.dag_input import CannotStart
 from condor_pydagman.daemon.initialize import Settings
+from condor_pydagman.errors import PoolError
 from tests.unit.daemon.starts import KNOBS, STARTED, Place, Schedd
 
 LOCK, LOG = Path("t.dag.lock"), Path("t.dag.nodes.log")
@@ -48,6 +50,14 @@ def test_a_batch_without_a_name_gets_one(place: Place) -> None:
     assert place.schedd.edits == {"JobBatchId": '"7.0"', "JobBatchName": '"t.dag+7"'}
 
 
+def test_a_batch_that_can_not_be_named_is_no_obstacle(place: Place, mocker: MockerFixture) -> None:
+    place.set_job_id(7)
+    place.schedd.ad = {"JobRunCount": 1}
+    mocker.patch.object(place.schedd, "publish", side_effect=PoolError("no", transient=True))
+    assert place.prepare().workflow.batch_name == "t.dag+7"
+    assert "Warning: can't update the DAGMan job's ad: no" in place.said()
+
+
 def test_a_lock_file_of_a_dead_dagman_makes_a_recovery(place: Place) -> None:
     place.set_job_id(7)
     place.release_lock(place.prepare())
@@ -76,8 +86,8 @@ def test_a_file_that_is_wrong_now_puts_a_run_that_has_begun_on_hold(
     with pytest.raises(CannotStart, match="; correct that, then release the DAGMan") as raised:
         place.prepare()
     assert (raised.value.code, LOCK.exists()) == (3, True)
-    ((cluster, reason),) = place.schedd.holds
-    assert (cluster, why in reason) == (0, True)
+    ((*job, reason),) = place.schedd.holds
+    assert (job, why in reason) == ([0, 0], True)
     LOCK.unlink()
     with pytest.raises(CannotStart) as raised:
         place.prepare()

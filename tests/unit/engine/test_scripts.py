@@ -11,10 +11,21 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, queues
 from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
 from condor_pydagman.engine.queues import ScriptQueue
-from condor_pydagman.engine.script_words import NOT_IN_PRE, MacroError, exit_code_macros, expand
+from condor_pydagman.engine.script_words import (
+    NOT_IN_PRE,
+    MacroError,
+    before_post,
+    exit_code_macros,
+    expand,
+    script_ended,
+)
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.brake.run import HOLD_WORDS
 from condor_pydagman.vocabulary import (
+    RETURN_JOB_ABORTED,
+    RETURN_NO_RESULT,
+    RETURN_PRE_FAILED,
+    RETURN_SUBMIT_FAILED,
     EventKind,
     ScriptKind,
 )
@@ -179,3 +190,36 @@ def test_the_limit_of_holds_is_no_reason_to_look_at_all_procs() -> None:
     jobs.procs = watched = Watched(jobs.procs)
     harness.tell(*(held(5, proc) for proc in range(40)))
     assert (jobs.held, watched.looked) == (40, 0)
+
+
+# How the end of a script, and what came before it, is told.
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "told"),
+    [
+        (PRE, 0, "PRE Script of node A completed successfully."),
+        (PRE, 1, "PRE Script of Node A failed with status 1"),
+        (POST, 1, "POST Script of node A failed with status 1"),
+        (POST, -1, "POST Script of node A died on signal 1"),
+    ],
+)
+def test_the_end_of_a_script_in_words(kind: ScriptKind, status: int, told: str) -> None:
+    assert script_ended(kind, "A", status) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (0, "Job succeeded (DAGMAN error 0)"),
+        (1, "Job exited with status 1"),
+        (-1, "Job died on signal 1"),
+        (RETURN_SUBMIT_FAILED + 1, "Job died on signal 1000"),
+        (RETURN_SUBMIT_FAILED, "Job submit failed"),
+        (RETURN_JOB_ABORTED, "Job was removed"),
+        (RETURN_NO_RESULT, "Job failed due to DAGMAN error -1005"),
+        (RETURN_PRE_FAILED, "PRE Script or submission failed"),
+    ],
+)
+def test_what_came_before_a_post_script_in_words(value: int, told: str) -> None:
+    assert before_post(value, 0) == told

@@ -58,6 +58,19 @@ def drain(queue: ReadyQueue) -> list[int]:
     return order
 
 
+def test_entries_of_nodes_that_left_go_when_they_are_most_of_many() -> None:
+    queue = ReadyQueue()
+    queue.MIN_COMPACT_LENGTH = 4
+    for node in range(10):
+        queue.add(node, 0)
+    lengths = []
+    for node in range(9):
+        queue.discard(node)
+        lengths.append(len(queue._heap))
+    assert lengths == [10, 10, 10, 10, 10, 4, 4, 4, 4]
+    assert drain(queue) == [9]
+
+
 def test_a_discarded_node_never_comes_and_may_come_back() -> None:
     queue = ReadyQueue()
     queue.add(1, 0)

@@ -10,6 +10,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.throttles import (
     Categories,
+    RestartPace,
     SubmitPace,
     Throttles,
     burst_of,
@@ -139,6 +140,19 @@ def test_one_limit_is_changed_and_the_others_stay(field: str) -> None:
 
 
 # Nodes that are submitted in a minute.
+
+
+@pytest.mark.parametrize(("rate", "step"), [(0, 0.0), (1, 1.0), (4, 0.25)])
+def test_pre_scripts_that_waited_start_one_after_the_other(rate: int, step: float) -> None:
+    pace = RestartPace(rate)
+    pace.begin(2)
+    assert pace.allows(10.0)
+    pace.started(10.0)
+    assert pace.next_time() == (10.0 + step if step else None)
+    assert pace.allows(9.99 + step) is not bool(step)
+    assert pace.allows(10.0 + step)
+    pace.started(10.0 + step)
+    assert pace.next_time() is None
 
 
 def test_starts_are_spread_over_the_minute() -> None:

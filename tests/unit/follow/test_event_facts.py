@@ -60,6 +60,13 @@ def test_names_that_are_not_ascii(written: str, name: str) -> None:
     assert event_facts.node_name(text) == name
 
 
+def test_the_time_of_the_cpu_is_that_of_user_and_system() -> None:
+    usage = "\t\tUsr {}, Sys 0 00:00:30  -  {} Remote Usage\n"
+    text = usage.format("0 00:00:01", "Run") + usage.format("2 03:04:05", "Total")
+    assert event_facts.cpu_s(text) == 2 * 86400 + 3 * 3600 + 4 * 60 + 35
+    assert event_facts.cpu_s(usage.format("0 00:00:01", "Run")) == 0.0
+
+
 def test_where_a_job_runs() -> None:
     machine = f"Job executing on host: {log_samples.HOST}\n"
     assert event_facts.host(machine + log_samples.SLOT) == "slot1_1@host"
@@ -73,4 +80,4 @@ def test_of_two_jobs_the_larger_use_of_each_resource_counts() -> None:
     other = {"Cpus": Usage(1.0, 1.0, 1.0), "Memory (MB)": Usage(6.0, 1.0, 1.0)}
     larger = event_facts.larger(one, other)
     assert larger == {"Cpus": Usage(2.0, 1.0, 1.0), "Memory (MB)": Usage(6.0, 1.0, 1.0)}
-    assert event_facts.larger({}, other) == other
+    assert event_facts.larger({}, other) == event_facts.larger(other, {}) == other

@@ -15,12 +15,13 @@ def test_sums_of_nodes() -> None:
     one.add(DONE, 10)
     one.add(DONE._replace(state=RESCHEDULED, moved=0, reason="busy"), 11)
     two.add(DONE._replace(state=FAILED, moved=0, reason="gone"), 14)
-    two.add(DONE._replace(files=0, moved=0), 12)
+    for size in (-1, 0, 1):  # -1: it is not known
+        two.add(DONE._replace(files=0, moved=0, size=size), 12)
     assert (one.begun, one.ended, one.per_second) == (8, 11, 100 / 3)
     whole = total({"one": one, "two": two})
     assert whole.as_json() == {
-        "done": 2,
-        "skipped": 1,
+        "done": 4,
+        "skipped": 2,
         "failed": 1,
         "retried": 1,
         "bytes": 100,

@@ -6,6 +6,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
+
+from condor_pydagman.follow import overview
 from condor_pydagman.follow.overview import Dagman, Overview, Standing
 from condor_pydagman.follow.run_model import Halted, Run
 from condor_pydagman.follow.tally import Tally
@@ -61,6 +64,33 @@ def seen(tally: Tally, **how: Any) -> Overview:
     of = {name: how.pop(name) for name in Dagman._fields if name in how}
     exact = how.pop("exact", True)
     return Standing("t.dag", Dagman("running", **of), tally, exact=exact).at(NOW, **how)
+
+
+def test_held_jobs_by_their_reasons_the_most_frequent_first(bench: Bench) -> None:
+    for number, reason in enumerate(("disk", "no file 7", "no file 12")):
+        bench.submit(f"h{number}", number + 10)
+        bench.hold(number + 10, reason=reason)
+    groups = seen(bench.tally("".join(f"JOB h{n} a.sub\n" for n in range(3)))).held
+    assert [(one.reason, one.jobs, one.nodes) for one in groups] == [
+        ("no file 7", 2, ["h1", "h2"]), ("disk", 1, ["h0"])
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "ad, told_at, done",
+    [
+        ({}, 0.0, 5),
+        ({"DAG_NodesTotal": 9, "DAG_NodesDone": 7, "DAG_AdUpdateTime": 100}, 101.0, 5),
+        ({"DAG_NodesTotal": 9, "DAG_NodesDone": 7, "DAG_AdUpdateTime": 100}, 100.0, 7),
+    ],
+)
+def test_the_newer_of_what_dagman_has_counted(
+    ad: dict[str, int], told_at: float, done: int
+) -> None:
+    run = Run()
+    run.counts, run.counts_time = (9, 5, 0, 0, 0, 0, 0, 0, 0), told_at
+    counts, _ = overview._counts_of_dagman(run, ad, Tally(run, None))
+    assert counts["done"] == done
 
 
 def test_no_end_is_foretold_of_a_dag_that_is_halted() -> None:

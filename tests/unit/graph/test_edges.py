@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.graph import edges
 from condor_pydagman.graph.edges import Edges, Rows, ascending
 
 NODES = 7
@@ -132,6 +133,15 @@ def test_many_edges_at_once_are_as_many_lines(found: list[tuple[int, int]]) -> N
     assert (children(edges), parents(edges)) == (children(before), parents(before))
     for pair in ((0, 1), (5, 6)):
         assert edges.is_weak(*pair) == (pair not in found)
+
+
+@pytest.mark.parametrize("late", [[], [0, 63], [31, 5, 5]])
+def test_values_are_placed_by_their_keys_in_their_order(late: list[int]) -> None:
+    """Few that come late are put between the others."""
+    keys = array("i", [*(key for key in range(64) for _ in range(2)), *late])
+    values = array("i", range(len(keys)))
+    placed = edges._placed(edges._firsts(keys, 64), keys, values)
+    assert [*placed] == sorted(values, key=keys.__getitem__)
 
 
 def test_a_product_of_five_thousand_takes_ten_thousand_entries() -> None:

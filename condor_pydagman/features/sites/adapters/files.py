@@ -35,7 +35,7 @@ SUFFIX = ".ad"
 PROBE = ".probe"
 MAX_BYTES = 1_000_000  # of a file
 MAX_PROBLEMS = 20  # of a file
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe is not waited for
+_READ = os.O_RDONLY | os.O_NONBLOCK  # a named pipe is not waited for
 _LINE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*(.*?)\s*", re.DOTALL)
 _GIVEN_LATER = re.compile(r"\b(TARGET\s*\.|CurMatches\b)", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
