@@ -162,7 +162,7 @@ def test_throttles_edited_later_are_found() -> None:
 
 def test_throttles_read_before_our_own_edit_are_ignored() -> None:
     """A command sets throttles while a request for edits is pending, which is not repeated."""
-    daemon = SimulatedDaemon("A", config=Config(ad_check_interval=10))
+    daemon = SimulatedDaemon("A", config=Config(check_queue_interval=10))
     lasting(daemon)
     daemon.at(20.0, lambda: daemon.hang_schedd(100.0))
     daemon.input_at(60.0, LimitsWanted(jobs=3))

@@ -50,13 +50,13 @@ class GrownRun(make.EngineHarness):
         store: Store | None = None,
         halted: bool = False,
     ) -> None:
-        self._text = text
         self._fails = fails
         self._numbers = numbers or {}
         self._store = store or Store()
         self.texts: dict[str, PieceText] = {}
         dag = build_text(text)
         super().__init__(dag, make.QUIET, given={"growth": Pieces(dag, self.texts)})
+        self._text = text
         self.submitted: list[str] = []
         self.running: dict[str, int] = {}
         if halted:
