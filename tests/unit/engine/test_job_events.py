@@ -222,6 +222,19 @@ def test_log_first_then_the_reply() -> None:
     assert (table.submitted, jobs.job(jobs.last_proc)) == (2, "77.0.0")
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_submit_event_that_names_no_node(*, shared: bool) -> None:
+    """Half of it may be lost on a full disk.  The schedd's reply has told whose it is; who recovers
+    must know too, or the node's POST script and its children come from nowhere."""
+    harness = make.harness_of("A -> B\nSCRIPT POST A post")
+    event = make.submit("", 5, 3 if shared else 0)
+    harness.happens(inputs.Submitted(0, 5, 1, 3 if shared else None), event)
+    harness.happens(make.terminated(5, 3 if shared else 0))
+    harness.post_ends("A")
+    harness.take("B", 6)
+    assert harness.same_replay().states() == "A=DONE B=SUBMITTED"
+
+
 def test_lower_procs_of_a_log_that_has_lost_their_submit_events_are_expected() -> None:
     """The schedd numbers them without a gap; a number out of all reason is not believed."""
     table = JobTable()
