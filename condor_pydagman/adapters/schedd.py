@@ -33,9 +33,9 @@ from condor_pydagman.records.own_ad import (
     ADDRESS,
     BEGUN,
     ENDED,
-    EXIT_BY_SIGNAL,
-    EXIT_CODE,
     HALTED,
+    LEAVES,
+    LEAVING,
     LIMITS,
     OWN_PACE,
     PRIORITY,
@@ -88,8 +88,7 @@ _OWN_ATTRIBUTES = [
     ENDED,
     BEGUN,
     RUN_COUNT,
-    EXIT_CODE,
-    EXIT_BY_SIGNAL,
+    *LEAVING,
     *LIMITS,
     OWN_PACE,
     PRIORITY,
@@ -361,7 +360,8 @@ class ScheddAdapter:
         Raises:
             PoolError: the schedd did not answer.
         """
-        ad = self._ad(self.cluster, _OWN_ATTRIBUTES)
+        if (ad := self._ad(self.cluster, _OWN_ATTRIBUTES)) is not None and LEAVES in ad:
+            ad[LEAVES] = ad.eval(LEAVES)
         return {} if ad is None else {name: _literal(ad.get(name)) for name in _OWN_ATTRIBUTES}
 
     def own_expressions(self, names: Iterable[str]) -> dict[str, str]:
