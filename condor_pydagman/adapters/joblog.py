@@ -10,7 +10,8 @@ Behaviour of JobEventLog that this file works around (measured, 25.14):
 - it returns -1 for every proc below 0;
 - an event with a bad body raises an exception;
 - a file that shrank or was deleted gives no error, so the file is checked each time;
-- the first byte of the file decides whether it reads XML or JSON, whatever its offset is.
+- the first byte of the file decides whether it reads XML or JSON, whatever its offset is;
+- it takes an event behind half an event for the other half: of the two, only the half is read.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import htcondor2
 from condor_pydagman.adapters import files, local_time
 from condor_pydagman.adapters.classad_values import MAX_VALUE_BYTES, literal
 from condor_pydagman.adapters.files import open_to_append
-from condor_pydagman.engine.inputs import LogBroken, LogEvent
+from condor_pydagman.engine.inputs import LogBroken, LogEvent, LogRepaired
 from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.records.own_events import with_info
@@ -38,9 +39,8 @@ from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER, Event
 
 MAX_BATCH_EVENTS = 500  # in one read, so that other inputs are handled in between
 MAX_ERRORS = 10  # unreadable events in a row before the log counts as broken
-MAX_RAW_BYTES = 65536  # read of an event that the bindings can't read
 BLOCK_BYTES = 262144  # read at a time
-MAX_EVENT_BYTES = 32768  # an event of a common form is shorter
+MAX_EVENT_BYTES = 32768  # an event of a common form is shorter; read of others
 MAX_TEXT_CHARS = 8192  # kept of a reason
 MAX_LEFT_TO_BINDINGS = 8  # events given to the bindings unseen, after as many of uncommon forms
 _END_OF_EVENT = b"...\n"
@@ -51,6 +51,9 @@ _HEAD = r"(?m)^(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\)"
 _CODE = r"\(return value (\d{1,10})\)"
 _SIGNAL = r"\(signal (\d{1,10})\)"
 _END_KINDS = (EventKind.JOB_TERMINATED, EventKind.POST_SCRIPT_TERMINATED, EventKind.CLUSTER_REMOVE)
+# An event, or the beginning of its first line, and another one within it.
+_WHOLE_HEAD = rb"\d{3} \(-?\d+\.-?\d+\.-?\d+\) (?:\d{4}-\d\d-|\d\d/)\d\d \d\d:\d\d:\d\d"
+_TWO_HEADS = rb"(?s)(?:" + _WHOLE_HEAD + rb".+?|[^\n]+?)(" + _WHOLE_HEAD + rb")"
 _OLD_LOG_NOTE = r"(?a)DAG Node: \s*(\S+)"  # names may have other Unicode spaces
 _NODE = r'DAGNodeName = "([^"]+)"|DAG Node: (\S+)'
 
@@ -118,7 +121,7 @@ class NodesLog:
             self._raise_machine_error()
             raise FileError(f"can't read the nodes log {self.path}: {error}") from None
 
-    def read(self) -> list[LogEvent | LogBroken]:
+    def read(self) -> list[LogEvent | LogBroken | LogRepaired]:
         """New events, at most MAX_BATCH_EVENTS of them; an empty list if there are none yet.
 
         Raises:
@@ -130,7 +133,7 @@ class NodesLog:
             return [broken]
         if self._offset >= self._size or self._is_torn():
             return []
-        events: list[LogEvent | LogBroken] = []
+        events: list[LogEvent | LogBroken | LogRepaired] = []
         begin = self._offset
         self._block = b""
         # only up to the known size: the bindings take 3 ms to find that there are no more events
@@ -143,7 +146,7 @@ class NodesLog:
         self.more = begin < self._offset < self._size
         return events
 
-    def to_end(self) -> Iterator[list[LogEvent | LogBroken]]:
+    def to_end(self) -> Iterator[list[LogEvent | LogBroken | LogRepaired]]:
         """All events up to the end, in lists; waits for the rest of a half-written one.
 
         Ends after a LogBroken.
@@ -174,7 +177,7 @@ class NodesLog:
             at += max(1, len(block) - len(_END_OF_EVENT))
         self._offset = self._size
 
-    def _read_common(self, events: list[LogEvent | LogBroken]) -> bool:
+    def _read_common(self, events: list[LogEvent | LogBroken | LogRepaired]) -> bool:
         """Read the next events as long as they are of common forms; whether there were any."""
         if self._common is None:
             return False
@@ -201,9 +204,15 @@ class NodesLog:
         self._uncommon = self._errors = 0
         return True
 
-    def _read_by_bindings(self, events: list[LogEvent | LogBroken]) -> bool:
+    def _read_by_bindings(self, events: list[LogEvent | LogBroken | LogRepaired]) -> bool:
         """Read the next event, of any form; whether it was readable."""
         begin = self._offset
+        data = os.pread(self._fd, min(self._size - begin, MAX_EVENT_BYTES), begin)
+        two = re.match(_TWO_HEADS, data.partition(b"\n" + _END_OF_EVENT)[0])
+        if two is not None:
+            self._skip_garbage()
+            events += [*self._read_raw(begin, begin + two.start(1)), LogRepaired()]
+            return True
         if self._bindings_offset != begin:
             try:
                 self._seek_bindings(begin)
@@ -224,19 +233,12 @@ class NodesLog:
             if self._errors >= MAX_ERRORS:
                 events.append(LogBroken(f"{self.path} can't be read: {error}"))
             return False
-        events.append(event if event.proc != -1 else self._with_logged_proc(event, begin))
+        if event.proc == -1:  # or less: procs of the schedd's own have -1000 and less
+            raw = self._read_raw(begin, self._offset)
+            event = event._replace(proc=raw[0].proc) if raw and raw[0][:2] == event[:2] else event
+        events.append(event)
         self._errors = 0
         return True
-
-    def _with_logged_proc(self, event: LogEvent, begin: int) -> LogEvent:
-        """An event with the proc number in its text: the bindings return -1 for all numbers below
-        0, and procs of the schedd's own have -1000 and less."""
-        data = os.pread(self._fd, min(self._offset - begin, MAX_RAW_BYTES), begin)
-        for head in reversed(list(re.finditer(_HEAD, data.decode("utf-8", "surrogateescape")))):
-            kind, cluster, proc = int(head[1]), int(head[2]), int(head[3])
-            if (kind, cluster) == event[:2] and proc < 0:
-                return event._replace(proc=proc)
-        return event
 
     def _seek_bindings(self, offset: int) -> None:
         """Set the offset of the bindings, by the interface for unpickling.
@@ -265,7 +267,7 @@ class NodesLog:
         Nothing, if it is the end of a job or script without a result: the schedd's history has that
         of a job, and DAGMan writes its own events again.
         """
-        data = os.pread(self._fd, min(end - begin, MAX_RAW_BYTES), begin)
+        data = os.pread(self._fd, min(end - begin, MAX_EVENT_BYTES), begin)
         text = data.decode("utf-8", "surrogateescape")  # names of nodes may have such bytes
         head = re.search(_HEAD, text)
         if head is None:
@@ -330,21 +332,26 @@ class NodesLog:
             return LogBroken(f"{self.path} is gone ({error.strerror})")
         if not os.path.samestat(info, os.fstat(self._fd)):
             return LogBroken(f"{self.path} has been replaced by another file")
-        size = info.st_size
-        if size < self._size:
-            return LogBroken(f"{self.path} shrank from {self._size} to {size} bytes")
-        self._size = size
+        before, self._size = self._size, info.st_size
+        if self._size < before:
+            return LogBroken(f"{self.path} shrank from {before} to {self._size} bytes")
         return None
 
     def _is_torn(self) -> bool:
-        """Whether the last event is half written, and has been so for less than TORN_TIMEOUT_S."""
+        """Whether the last event is half written, and may still be completed or is all there is."""
         if self._ends_complete(self._size):
             self._torn_at = None
             return False
         now = time.monotonic()
         if self._torn_at is None:
             self._torn_at = now
-        return now - self._torn_at < TORN_TIMEOUT_S
+        if now - self._torn_at < TORN_TIMEOUT_S:
+            return True
+        begin = max(0, self._size - MAX_EVENT_BYTES)
+        head, end, _ = os.pread(self._fd, MAX_EVENT_BYTES, begin).rpartition(b"\n" + _END_OF_EVENT)
+        if end or not begin:  # else it is no event
+            self._size = begin + len(head + end)
+        return self._offset >= self._size
 
     def _ends_complete(self, size: int) -> bool:
         """Whether the last event of a log of `size` bytes is complete."""
@@ -382,12 +389,12 @@ def _submit(event: Any) -> dict[str, Any]:
     text = SHARED_CLUSTER if event.get("UserNotes") == SHARED_CLUSTER else ""
     if notes is not None and "DAGNodeName" in notes:
         return {"node": str(notes["DAGNodeName"]), "text": text}
-    return {"node": _node_of_note(str(event.get("LogNotes", ""))), "text": text}
+    return {"node": _named_in(event, "LogNotes"), "text": text}
 
 
-def _node_of_note(note: str) -> str:
+def _named_in(event: Any, note: str) -> str:
     """The node's name in a note of the old form, `DAG Node: NAME`."""
-    found = re.match(_OLD_LOG_NOTE, note)
+    found = re.match(_OLD_LOG_NOTE, str(event.get(note, "")))
     return found[1] if found is not None else ""
 
 
@@ -397,19 +404,6 @@ def _end(event: Any) -> dict[str, Any]:
     else:
         value = -int(event.get("TerminatedBySignal", 1))
     return {"value": value, "node": str(event.get("DAGNodeName", ""))}
-
-
-def _pre_skip(event: Any) -> dict[str, Any]:
-    return {"node": _node_of_note(str(event.get("SkipEventLogNotes", "")))}
-
-
-def _aborted(event: Any) -> dict[str, Any]:
-    return {"text": str(event.get("Reason", ""))[:MAX_TEXT_CHARS]}
-
-
-def _cluster_removed(event: Any) -> dict[str, Any]:
-    complete = int(event.get("Completion", 0)) == 1
-    return {"value": 0 if complete else RETURN_JOB_ABORTED}
 
 
 def _held(event: Any) -> dict[str, Any]:
@@ -436,10 +430,14 @@ _DETAILS = {
     int(EventKind.CLUSTER_SUBMIT): _submit,
     int(EventKind.JOB_TERMINATED): _end,
     int(EventKind.POST_SCRIPT_TERMINATED): _end,
-    int(EventKind.PRESKIP): _pre_skip,
-    int(EventKind.JOB_ABORTED): _aborted,
+    int(EventKind.PRESKIP): lambda event: {"node": _named_in(event, "SkipEventLogNotes")},
+    int(EventKind.JOB_ABORTED): lambda event: {
+        "text": str(event.get("Reason", ""))[:MAX_TEXT_CHARS]
+    },
     int(EventKind.JOB_HELD): _held,
-    int(EventKind.CLUSTER_REMOVE): _cluster_removed,
+    int(EventKind.CLUSTER_REMOVE): lambda event: {
+        "value": 0 if int(event.get("Completion", 0)) == 1 else RETURN_JOB_ABORTED
+    },
     int(EventKind.JOB_AD_INFORMATION): _job_ad,
 }
 

@@ -32,9 +32,9 @@ from condor_pydagman.records.own_ad import (
     ADDRESS,
     BEGUN,
     ENDED,
-    EXIT_BY_SIGNAL,
-    EXIT_CODE,
     HALTED,
+    LEAVES,
+    LEAVING,
     LIMITS,
     OWN_PACE,
     PRIORITY,
@@ -87,8 +87,7 @@ _OWN_ATTRIBUTES = [
     ENDED,
     BEGUN,
     RUN_COUNT,
-    EXIT_CODE,
-    EXIT_BY_SIGNAL,
+    *LEAVING,
     *LIMITS,
     OWN_PACE,
     PRIORITY,
@@ -367,6 +366,8 @@ class ScheddAdapter:
             PoolError: the schedd did not answer.
         """
         ad = self._ad(self.cluster, _OWN_ATTRIBUTES)
+        if ad is not None and LEAVES in ad:
+            ad[LEAVES] = ad.eval(LEAVES)
         return {} if ad is None else _literals(ad, _OWN_ATTRIBUTES)
 
     def own_expressions(self, names: Iterable[str]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from condor_pydagman.engine.actions import (
     Steered,
     SubmitNode,
 )
-from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
+from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, LogRepaired, ScriptEnded
 from condor_pydagman.graph.model import Dag, Script
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.names import DagPaths
@@ -116,10 +116,10 @@ class NodesLog(Protocol):
     def torn(self) -> bool:
         """Whether the last read stopped before a half-written event."""
 
-    def read(self) -> list[LogEvent | LogBroken]:
+    def read(self) -> list[LogEvent | LogBroken | LogRepaired]:
         """New events, some at a time; an empty list if there are none."""
 
-    def to_end(self) -> Iterator[list[LogEvent | LogBroken]]:
+    def to_end(self) -> Iterator[list[LogEvent | LogBroken | LogRepaired]]:
         """All events that are there; waits for the rest of a half-written one.  For recovery."""
 
     def append(self, text: str) -> None:

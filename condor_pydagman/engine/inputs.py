@@ -214,7 +214,7 @@ class RescueWritten(NamedTuple):
 
 
 class LogRepaired(NamedTuple):
-    """DAGMan's own events could not be written for a while; those of jobs may be lost."""
+    """Events may be lost: DAGMan could not write its own for a while, or one is half written."""
 
 
 class AppendFailed(NamedTuple):

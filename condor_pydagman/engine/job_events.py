@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from condor_pydagman.engine import lifecycle, present_run, provisioner, rules, run_end, scripts
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.jobs import ENDED, Change, Jobs
+from condor_pydagman.engine.jobs import ENDED, SEEN, Change, Jobs
 from condor_pydagman.engine.node_states import CANCELLED, STOPPED, Cause, State
 from condor_pydagman.engine.rules import BadEvent
 from condor_pydagman.engine.state import RunState
@@ -41,7 +41,7 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
         return  # a late double of a cluster that ended
     if event.kind == EventKind.CLUSTER_SUBMIT:
         jobs.set_factory()
-    elif run.job_table.submit_seen(jobs, event.proc):
+    elif run.job_table.submit_seen(jobs, event.proc, SEEN if event.node else 0):
         for job_event in run.hooks.job_event:
             job_event(node, event, Change.SUBMITTED)
         provisioner.refuse_more_procs(run, node, len(jobs.procs))

@@ -291,8 +291,8 @@ class JobTable:
             if proc not in jobs.procs:
                 self._add(jobs, proc, IDLE)
 
-    def submit_seen(self, jobs: Jobs, proc: int) -> bool:
-        """A submit event; returns False if it repeats an earlier one.
+    def submit_seen(self, jobs: Jobs, proc: int, seen: int = SEEN) -> bool:
+        """A submit event (`seen`: 0 if it names no node); returns False if it repeats another one.
 
         The schedd numbers the procs of a cluster without a gap, so lower ones that the log does not
         show are there too: it has lost their events.
@@ -301,11 +301,11 @@ class JobTable:
         if flags is None:
             if jobs.only is None and len(jobs.procs) < proc < len(jobs.procs) + MAX_PROC_GAP:
                 self.expect(jobs, range(proc))
-            self._add(jobs, proc, IDLE | SEEN)
+            self._add(jobs, proc, IDLE | seen)
         elif flags & SEEN:
             return False
         else:
-            jobs.procs[proc] = flags | SEEN
+            jobs.procs[proc] = flags | seen
         jobs.last_proc = proc
         return True
 

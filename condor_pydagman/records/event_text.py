@@ -33,7 +33,7 @@ _HEAD = (
     rb" (20\d\d-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d{3})? "
 )
 _END = rb"\.\.\.\n"
-_HOST = rb" host: <[ -~]{1,400}\n"
+_HOST = rb" host: <[ -')-~]{1,400}\n"  # with a `(`, it may be the head of another event
 _NAME = rb'"([^"\\\x00-\x1f\x7f]{1,400})"'  # a ClassAd string without escapes
 _NODE = rb"    DAG Node: ([!-~\x80-\xff]{1,400})\n"
 _STRING = rb'"[ !#-\[\]-~]{0,400}"'

@@ -31,7 +31,7 @@ PRIORITY = "PYDAGMAN_Priority"  # of the whole DAG, if a person has set it while
 ENDED = "PYDAGMAN_Ended"  # see `ended`
 BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
 RUN_COUNT = "JobRunCount"  # the schedd's: how often it has started the job
-EXIT_CODE, EXIT_BY_SIGNAL = "ExitCode", "ExitBySignal"  # of the start before
+LEAVING = EXIT_CODE, EXIT_BY_SIGNAL, LEAVES = "ExitCode", "ExitBySignal", "OnExitRemove"
 _NAMED = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 _ESCAPES = {byte: f"\\{letter}" for byte, letter in _NAMED.items()}
 _ESCAPED = {letter.encode(): bytes((byte,)) for byte, letter in _NAMED.items()}
@@ -140,9 +140,9 @@ def ended_with(own_ad: Mapping[str, object]) -> int | None:
     """The exit code of the DAG, if a start before this one has ended it and the schedd has not
     heard of it; None if there is something to do.
 
-    A job that comes back although the schedd knows its exit code does so on purpose (OnExitRemove).
-    It begins anew, and takes the mark away (`begun_anew`) before it does anything.  So the mark
-    holds for any later start: the one in between may have been killed as well.
+    A job that its OnExitRemove brings back begins anew, and takes the mark away (`begun_anew`)
+    before it does anything.  So the mark holds for any later start: the one in between may have
+    been killed as well, or the schedd, which knew that the job was to leave.
     """
     found = re.fullmatch(r"(\d) (\d+)", str(own_ad.get(ENDED) or ""))
     count = own_ad.get(RUN_COUNT)
@@ -150,7 +150,7 @@ def ended_with(own_ad: Mapping[str, object]) -> int | None:
         return None
     code = int(found[1])
     reported = own_ad.get(EXIT_BY_SIGNAL) is False and own_ad.get(EXIT_CODE) == code
-    return None if reported else code
+    return None if reported and own_ad.get(LEAVES) is not True else code
 
 
 def begun_anew(own_ad: Mapping[str, object], now: float, *, recovers: bool) -> dict[str, str]:

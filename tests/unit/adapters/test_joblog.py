@@ -15,7 +15,7 @@ import pytest
 from condor_pydagman.adapters import joblog
 from condor_pydagman.adapters.joblog import IncompleteEvent, NodesLog
 from condor_pydagman.engine.actions import AppendJournalRecord
-from condor_pydagman.engine.inputs import LogBroken, LogEvent
+from condor_pydagman.engine.inputs import LogBroken, LogEvent, LogRepaired
 from condor_pydagman.errors import FileError
 from condor_pydagman.records import own_events
 from condor_pydagman.vocabulary import EventKind, JournalRecord
@@ -47,7 +47,7 @@ def write(log: NodesLog, text: str) -> None:
         file.write(text)
 
 
-def read_all(log: NodesLog) -> list[LogEvent | LogBroken]:
+def read_all(log: NodesLog) -> list[LogEvent | LogBroken | LogRepaired]:
     """All there is to read; an empty read is not the end while there is more."""
     events = log.read()
     while log.more:
@@ -73,8 +73,8 @@ def test_no_program_that_is_started_has_the_log(log: NodesLog) -> None:
     assert log.path not in done.stdout
 
 
-def brief(events: list[LogEvent | LogBroken]) -> list[tuple[int, int]]:
-    assert all(isinstance(event, LogEvent) for event in events), events
+def brief(events: list[LogEvent | LogBroken | LogRepaired]) -> list[tuple[int, int]]:
+    assert not any(isinstance(event, LogBroken) for event in events), events
     return [(event.kind, event.cluster) for event in events if isinstance(event, LogEvent)]
 
 
@@ -194,6 +194,38 @@ def test_what_we_append_to_a_half_written_event_is_readable(
     log.append(own_events.post_ended(WHEN, "A", 0, cluster=6, proc=0, subproc=0))
     log.append(own_events.post_ended(WHEN, "B", 0, cluster=5, proc=0, subproc=0))
     assert brief(read_all(log))[-2:] == [(16, 6), (16, 5)]
+
+
+def held(cluster: int) -> str:
+    return (
+        f"012 ({cluster:03d}.000.000) {WHEN} Job was held.\n\tno such file\n"
+        "\tCode 13 Subcode 2\n...\n"
+    )
+
+
+@pytest.mark.parametrize("cut", [2, 15, 30, 60, 61, 80])
+@pytest.mark.parametrize("torn", [submit(7), ended(7), held(7)], ids=len)
+@pytest.mark.parametrize("behind", [submit(8, "B"), ended(8)], ids=len)
+def test_what_is_behind_a_half_written_event_is_read_alike_whenever_that_is(
+    log: NodesLog, monkeypatch: pytest.MonkeyPatch, torn: str, behind: str, cut: int
+) -> None:
+    """On a full disk HTCondor writes half an event, and later the next one behind it.  The result
+    of one job must not become another's, and a DAGMan that read in between must not know what a
+    later one can't."""
+    write(log, submit(6) + torn[:cut])
+    later = NodesLog(log.path)
+    later.open(truncate=False)
+    monkeypatch.setattr(joblog, "TORN_TIMEOUT_S", 0.0)
+    with monkeypatch.context() as blocking:
+        blocking.setattr(log, "_bindings", None)  # they would read what comes meanwhile
+        found = brief(read_all(log))
+    write(log, behind + submit(9))
+    found += brief(read_all(log))
+    events = read_all(later)
+    assert brief(events) == found
+    assert LogRepaired() in events  # the schedd is asked
+    assert found[-1] == (0, 9)
+    assert not {(5, 7), (5, 8), (0, 8)} & set(found)
 
 
 @pytest.mark.parametrize(

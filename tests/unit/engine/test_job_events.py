@@ -203,6 +203,19 @@ def test_events_of_one_noop_after_another_has_ended() -> None:
 # The job table: what is known of clusters and their procs, whoever speaks first.
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_submit_event_that_names_no_node(*, shared: bool) -> None:
+    """Half of it may be lost on a full disk.  The schedd's reply has told whose it is; who recovers
+    must know too, or the node's POST script and its children come from nowhere."""
+    harness = make.harness_of("A -> B\nSCRIPT POST A post")
+    event = make.submit("", 5, 3 if shared else 0)
+    harness.happens(inputs.Submitted(0, 5, 1, 3 if shared else None), event)
+    harness.happens(make.terminated(5, 3 if shared else 0))
+    harness.post_ends("A")
+    harness.take("B", 6)
+    assert harness.same_replay().states() == "A=DONE B=SUBMITTED"
+
+
 def test_a_second_end_changes_nothing() -> None:
     table = JobTable()
     jobs = table.open(0, 5)

@@ -130,6 +130,7 @@ KILLED = {"ExitBySignal": True, "ExitCode": None}
         (KILLED, 1),  # after the lock file was gone
         ({"ExitBySignal": False, "ExitCode": 3}, 1),  # of a start before: held and released
         ({"ExitBySignal": False, "ExitCode": 1}, None),  # the schedd wants it again
+        ({"ExitBySignal": False, "ExitCode": 1, "OnExitRemove": True}, 1),  # it died too soon
         ({"JobRunCount": 6, **KILLED}, 1),  # the start in between was killed as well
         ({"JobRunCount": 6, "ExitBySignal": False, "ExitCode": 1}, None),
         ({"JobRunCount": 4}, None),
