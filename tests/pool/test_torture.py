@@ -1,10 +1,12 @@
-"""A slice of the torture test (tests/torture): some DAGs, killed and starved on this pool.
+"""Slices of the torture test (tests/torture): some DAGs, killed and starved on this pool, and DAGs
+with everything at once on a pool of their own, with another seed each time.
 
-The whole of it, which kills daemons as well, is a command: `python -m tests.torture.run`.
+The whole of it is a command: `python -m tests.torture.run`.
 """
 
 from __future__ import annotations
 
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.pool.access_point import OURS, AccessPoint
+from tests.torture import run
 from tests.torture.disturbances import DISTURBANCES
 from tests.torture.play import PlannedRun, Player, Settings
 from tests.torture.world import World
@@ -43,3 +46,11 @@ def test_nothing_runs_twice_and_nothing_is_lost(
     bad = {word: record[word] for word in ("duplicates", "noted", "lost", "wrong")}
     assert not any(bad.values()), bad
     assert record["jobs"] > 0
+
+
+@pytest.mark.long
+def test_everything_at_once(place: Path) -> None:
+    words = ["--only", "everything", "--kills", "20", "--at-once", "3"]
+    words += ["--seed", str(secrets.randbelow(1_000_000))]
+    print("python -m tests.torture.run", *words)
+    assert run.main([*words, "--dir", str(place / "torture-everything")]) == 0

@@ -1,16 +1,13 @@
-"""A slice of the torture tests of data placement: DAGs with DATA nodes, on pools of their own.
+"""A slice of the torture test of data placement: a DAG with DATA nodes, on a pool of its own.
 
-The whole of it are commands: `python -m tests.torture.data`, `python -m tests.torture.data_sites`.
+The whole of it is a command: `python -m tests.torture.data`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tests.torture import data, data_sites
-from tests.torture.data_sites import DAGMAN, HELPERS, WORKERS
+from tests.torture import data
 
 SEED = 7
 DISTURBANCES = 40
@@ -23,14 +20,3 @@ def test_every_file_is_made_once_and_right(place: Path) -> None:
         torture.play(1, 16, lambda: torture.done >= DISTURBANCES)
     assert torture.wrong == []
     assert torture.done > 0
-
-
-@pytest.mark.parametrize("kills", [(HELPERS, WORKERS), (HELPERS, WORKERS, DAGMAN)], ids=len)
-def test_two_dags_share_sites_whatever_is_killed(place: Path, kills: tuple[str, ...]) -> None:
-    directory = place / f"torture-data-sites-{len(kills)}"
-    directory.mkdir()
-    with data_sites.started(directory, SEED, kills) as torture:
-        torture.play(8)
-    assert torture.wrong == []
-    assert torture.kills
-    assert any(one.contested for one in torture.watch.grants)

@@ -235,17 +235,7 @@ class Torture:
         for directory in (self.work, self.ftp.directory):
             yield from (str(path) for path in directory.rglob("*.part"))
         yield from (path for path in self.http.files if path.endswith(".part"))
-        shared = self.place / "shared"
-        for ledger in shared.glob("ledger.*.txt"):
-            for one in read_ledger(ledger.read_text()):
-                if not one.released:
-                    yield f"allocation {one.allocation_id}"
-        for path in shared.glob(f"{LIVE_TURNS}*"):
-            if is_alive(path):
-                yield f"a turn, {path.name}"
-        for path in shared.glob(f"own.*/{LOCKS}*"):
-            if is_locked(path):
-                yield f"a lock, {path.name}"
+        yield from left_in(self.place / "shared")
         for pid in self.workers():
             yield f"a worker, {pid}"
 
@@ -331,6 +321,20 @@ ACTS: dict[str, tuple[int, Callable[[Torture, threading.Event], bool]]] = {
     "vacate worker": (2, lambda it, over: it.obeyed("condor_vacate_job", it.job())),
     "remove DAGMan": (1, lambda it, over: it.obeyed("condor_rm", it.cluster)),
 }
+
+
+def left_in(shared: Path) -> Iterator[str]:
+    """What is left in the directory that all workers share."""
+    for ledger in shared.glob("ledger.*.txt"):
+        for one in read_ledger(ledger.read_text()):
+            if not one.released:
+                yield f"allocation {one.allocation_id}"
+    for path in shared.glob(f"{LIVE_TURNS}*"):
+        if is_alive(path):
+            yield f"a turn, {path.name}"
+    for path in shared.glob(f"own.*/{LOCKS}*"):
+        if is_locked(path):
+            yield f"a lock, {path.name}"
 
 
 def is_alive(path: Path) -> bool:

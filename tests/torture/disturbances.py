@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from condor_pydagman.pool import processes
 from tests.torture import damage, faults, intruder
+from tests.torture.data_dags import words_of
 from tests.torture.session import Session
 from tests.torture.world import World, until
 
@@ -33,12 +35,13 @@ class Disturbance(NamedTuple):
         sure: for DAGs all of whose nodes succeed.
         retries: that every node has left over, where jobs may be lost.
         resubmitted: DAGMan may give up with an error; then the user submits again.
-        disk: the DAG lies on a small disk of its own.
+        disk: bytes of a disk of its own on which the DAG lies; 0: none.
         ours_only: stock can't suffer it.
         knobs: that the DAG is run with.
         seconds: how long each job takes; 0 if they are to differ.
         records: the DAG asks for the files that DAGMan writes only then.
         bundles: in how many of the DAGs nodes run many to a job.
+        everything: the DAG has all that `everything` has.
     """
 
     does: str
@@ -48,12 +51,13 @@ class Disturbance(NamedTuple):
     sure: bool = False
     retries: int = 0
     resubmitted: bool = False
-    disk: bool = False
+    disk: int = 0
     ours_only: bool = False
     knobs: tuple[str, ...] = ()
     seconds: float = 0.0
     records: bool = False
     bundles: float = 0.5
+    everything: bool = False
 
 
 # Jobs whose end HTCondor could not write down are looked for after 5 minutes; stock: 8 hours.
@@ -62,56 +66,36 @@ FREQUENT_QUEUE_CHECKS = ("DAGMAN_CHECK_QUEUE_INTERVAL = 20",)
 # DAGMan's own process
 
 
-def kill(s: Session) -> None:
-    for _ in range(s.random.randint(5, 11)):
-        if not s.rest() or not s.kill():
-            return
+def some(act: Callable[[Session], bool], least: int, most: int) -> Callable[[Session], None]:
+    """The act so many times, until the DAG has ended or the act says that it is enough."""
+
+    def do(s: Session) -> None:
+        for _ in range(s.random.randint(least, most)):
+            if not s.rest() or not act(s):
+                return
+
+    return do
 
 
-def stop(s: Session) -> None:
-    for _ in range(s.random.randint(1, 2)):
-        if not s.rest():
-            return
-        pid = s.pid()
-        if not pid or not s.signal(pid, signal.SIGSTOP):
-            return
-        seconds = s.random.uniform(0.3, 1.0) * s.stop_seconds
-        s.did(f"stopped DAGMan {pid} for {seconds:.0f} s")
-        time.sleep(seconds)
-        s.signal(pid, signal.SIGCONT)
+def stop_once(s: Session) -> bool:
+    pid = s.pid()
+    if not pid or not s.signal(pid, signal.SIGSTOP):
+        return False
+    seconds = s.random.uniform(0.3, 1.0) * s.stop_seconds
+    s.did(f"stopped DAGMan {pid} for {seconds:.0f} s")
+    time.sleep(seconds)
+    return s.signal(pid, signal.SIGCONT)
 
 
-def hold(s: Session) -> None:
-    for _ in range(s.random.randint(1, 3)):
-        if not s.rest() or not s.run("condor_hold", str(s.cluster)):
-            return
-        s.did("held")
-        until(lambda: not s.pids() or s.over())
-        time.sleep(s.random.uniform(0, 3))
-        s.run("condor_release", str(s.cluster))
-
-
-def vacate(s: Session) -> None:
-    for _ in range(s.random.randint(1, 4)):
-        pids = s.pids()
-        if not s.rest() or not s.run("condor_vacate_job", str(s.cluster)):
-            return
-        s.did("vacated")
-        until(partial(_gone, s, pids))
-
-
-def _gone(s: Session, pids: list[int]) -> bool:
-    return not set(pids) & set(s.pids()) or s.over()
-
-
-def remove(s: Session) -> None:
-    for _ in range(s.random.randint(1, 2)):
-        if not s.rest() or not s.run("condor_rm", str(s.cluster)):
-            return
-        s.did("removed")
-        if not until(lambda: s.code() is not None) or not s.left() or s.code() == 0:
-            return
-        s.submit()
+def remove_once(s: Session) -> bool:
+    """Remove it and submit it again; whether it goes on."""
+    if not s.run("condor_rm", str(s.cluster)):
+        return False
+    s.did("removed")
+    if not until(lambda: s.code() is not None) or not s.left() or s.code() == 0:
+        return False
+    s.submit()
+    return True
 
 
 def second(s: Session) -> None:
@@ -147,40 +131,28 @@ def _by_hand(s: Session) -> None:
 _VERSION = "$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1 $"
 
 
-def mixed(s: Session) -> None:
-    for _ in range(s.random.randint(3, 6)):
-        if not s.rest():
-            return
-        act = s.random.choice((kill_once, kill_once, hold_once, vacate_once))
-        act(s)
+def mixed(s: Session) -> bool:
+    act = s.random.choice((Session.kill, Session.kill, hold_once, vacate_once))
+    act(s)
+    return True
 
 
-def kill_once(s: Session) -> None:
-    s.kill()
+def hold_once(s: Session) -> bool:
+    if not s.run("condor_hold", str(s.cluster)):
+        return False
+    s.did("held")
+    time.sleep(s.random.uniform(0, 3))  # DAGMan may still be leaving
+    return bool(until(lambda: s.run("condor_release", str(s.cluster)) or s.over(), pause=0.5))
 
 
-def hold_once(s: Session) -> None:
-    if s.run("condor_hold", str(s.cluster)):
-        s.did("held")
-        time.sleep(s.random.uniform(0, 1))  # DAGMan may still be leaving
-        until(lambda: s.run("condor_release", str(s.cluster)) or s.over(), pause=0.5)
-
-
-def vacate_once(s: Session) -> None:
-    if s.run("condor_vacate_job", str(s.cluster)):
+def vacate_once(s: Session) -> bool:
+    done = s.run("condor_vacate_job", str(s.cluster))
+    if done:
         s.did("vacated")
+    return done
 
 
 # The jobs of bundles
-
-
-def carriers(s: Session) -> None:
-    """What carries bundles dies; DAGMan as well, at times."""
-    for _ in range(s.random.randint(4, 9)):
-        if not s.rest():
-            return
-        act = s.random.choice((_kill_carrier, _kill_carrier, _kill_carrier, _vacate_job, kill_once))
-        act(s)
 
 
 def _kill_carrier(s: Session) -> None:
@@ -232,21 +204,21 @@ def truncate(s: Session) -> None:
     s.run("condor_release", str(s.cluster))
 
 
-def fill_disk(s: Session) -> None:
-    for _ in range(s.random.randint(1, 3)):
-        if not s.rest():
-            return
-        path = s.work / "ballast"
-        written = damage.fill(path)
-        seconds = s.random.uniform(0.2, 6.0)
-        s.did(f"the disk was full for {seconds:.1f} s ({written} bytes of ballast)")
-        time.sleep(seconds)
-        os.truncate(path, 0)
+def fill_disk_once(s: Session) -> bool:
+    if not s.work.is_mount():
+        return False
+    path = s.work / "ballast"
+    written = damage.fill(path)
+    seconds = s.random.uniform(0.2, 6.0)
+    s.did(f"the disk was full for {seconds:.1f} s ({written} bytes of ballast)")
+    time.sleep(seconds)
+    os.truncate(path, 0)
+    return True
 
 
-def mount(s: Session) -> bool:
+def mount(s: Session, size: int) -> bool:
     """Mount a small disk for the DAG; False if that is not possible."""
-    words = ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0777", "torture", str(s.work)]
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0777", "torture", str(s.work)]
     return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
@@ -283,6 +255,78 @@ def in_files(random: Random) -> list[faults.Fault]:
     ]
 
 
+# Everything at once
+
+ANSWER_S = 8.0  # for which it is let alone at most, until a request is answered
+
+
+def everything(s: Session) -> None:
+    """One disturbance after the other, while somebody steers the DAG."""
+    assert s.more is not None
+    over = threading.Event()
+    steerer = threading.Thread(target=s.more.steer, args=(over,))
+    steerer.start()
+    try:
+        for _ in range(s.random.randint(30, 45)):
+            if not s.rest():
+                break
+            for name in s.random.choices(list(ACTS), [often for often, _ in ACTS.values()], k=5):
+                before = s.disturbances
+                ACTS[name][1](s)
+                if s.disturbances > before:
+                    s.acts[name] += 1
+                    break
+            if s.random.random() < 0.5:
+                answered = s.more.answered()
+                until(partial(_is_answered, s, answered), ANSWER_S)
+    finally:
+        over.set()
+        steerer.join()
+    s.more.to_the_end()
+
+
+def _is_answered(s: Session, before: int) -> bool:
+    assert s.more is not None
+    return s.more.answered() > before or s.over()
+
+
+def _kill_one(s: Session, what: str, find: Callable[[Session], list[int]]) -> None:
+    """SIGKILL of a process that is found twice: one that has just been forked may be a script."""
+    found = find(s)
+    time.sleep(0.05)
+    found = sorted(set(found) & set(find(s)))
+    if found and s.signal(s.random.choice(found), signal.SIGKILL):
+        s.did(f"killed {what}")
+
+
+def _helpers(s: Session) -> list[int]:
+    """Processes that work for the DAG's DAGMan, and are not those of scripts."""
+    found = [pid for one in s.pids() for pid in processes.family(one) if pid != one]
+    words = ((pid, words_of(pid)) for pid in found)
+    return [pid for pid, said in words if b"-Lockfile" in said or b"condor_pydagman" in said]
+
+
+def _workers(s: Session) -> list[int]:
+    """Workers of its DATA nodes, and their processes."""
+    place = os.fsencode(s.work)
+    found = ((pid, words_of(pid)) for pid in s.world.access_point.processes())
+    return [pid for pid, words in found if b".order\0" in words and place in words]
+
+
+# How often each is done, of all; and how.
+ACTS: dict[str, tuple[int, Callable[[Session], object]]] = {
+    "kill DAGMan": (18, Session.kill),
+    "kill a process of DAGMan's": (3, lambda s: _kill_one(s, "a process of DAGMan's", _helpers)),
+    "kill a worker": (9, lambda s: _kill_one(s, "a worker", _workers)),
+    "kill what carries a bundle": (6, _kill_carrier),
+    "vacate the jobs": (1, _vacate_job),
+    "hold DAGMan": (1, hold_once),
+    "vacate DAGMan": (1, vacate_once),
+    "remove the DAG": (1, remove_once),
+    "fill the disk": (3, fill_disk_once),
+}
+
+
 # The pool
 
 
@@ -295,6 +339,18 @@ def kill_schedd(world: World, random: Random, over: Callable[[], bool], _: float
             break
         os.kill(pid, signal.SIGKILL)
         story.append(f"{time.strftime('%H:%M:%S')} killed the schedd")
+        until(world.answers, pause=0.5)
+    return story
+
+
+def restart_schedd(world: World, random: Random, over: Callable[[], bool], _: float) -> list[str]:
+    """Now and then, until all is over: killed, or shut down, and started by its master."""
+    story: list[str] = []
+    while not until(over, random.uniform(30, 90)):
+        number = random.choice((signal.SIGKILL, signal.SIGQUIT))
+        pid = until(lambda: world.access_point.daemon("condor_schedd"))
+        os.kill(pid, number)
+        story.append(f"{time.strftime('%H:%M:%S')} {number.name} for the schedd")
         until(world.answers, pause=0.5)
     return story
 
@@ -330,23 +386,16 @@ def kill_pool(world: World, random: Random, over: Callable[[], bool], _: float) 
 
 
 DISTURBANCES: dict[str, Disturbance] = {
-    "kill": Disturbance("SIGKILL of DAGMan at random", kill),
+    "kill": Disturbance("SIGKILL of DAGMan at random", some(Session.kill, 5, 11)),
     "points": Disturbance("SIGKILL of DAGMan at chosen points", plan=at_points, ours_only=True),
     "submits": Disturbance(
         "death and lost replies inside submits", plan=in_submits, ours_only=True
     ),
-    "stop": Disturbance("SIGSTOP of DAGMan", stop),
-    "hold": Disturbance("condor_hold, condor_release", hold),
-    "vacate": Disturbance("condor_vacate_job of DAGMan", vacate),
-    "remove": Disturbance("condor_rm, and on with the rescue file", remove),
-    "carriers": Disturbance(
-        "SIGKILL of runners and starters of bundles, evictions, SIGKILL of DAGMan",
-        carriers,
-        ours_only=True,
-        seconds=1.0,
-        bundles=1.0,
-    ),
-    "mixed": Disturbance("kills, holds and vacations mixed", mixed),
+    "stop": Disturbance("SIGSTOP of DAGMan", some(stop_once, 1, 2)),
+    "hold": Disturbance("condor_hold, condor_release", some(hold_once, 1, 3)),
+    "vacate": Disturbance("condor_vacate_job of DAGMan", some(vacate_once, 1, 4)),
+    "remove": Disturbance("condor_rm, and on with the rescue file", some(remove_once, 1, 2)),
+    "mixed": Disturbance("kills, holds and vacations mixed", some(mixed, 3, 6)),
     "second": Disturbance("a second DAGMan for the same DAG", second, seconds=3.0),
     "stranger": Disturbance(
         "another user forges, plants and deletes; SIGKILL of DAGMan",
@@ -365,11 +414,11 @@ DISTURBANCES: dict[str, Disturbance] = {
     ),
     "disk": Disturbance(
         "the disk is full",
-        fill_disk,
+        some(fill_disk_once, 1, 3),
         sure=True,
         retries=2,
         resubmitted=True,
-        disk=True,
+        disk=DISK,
         knobs=FREQUENT_QUEUE_CHECKS,
     ),
     "truncate": Disturbance(
@@ -379,6 +428,19 @@ DISTURBANCES: dict[str, Disturbance] = {
         retries=3,
         resubmitted=True,
         bundles=0.0,  # who was in them is lost
+    ),
+    "everything": Disturbance(
+        "everything at once",
+        everything,
+        restart_schedd,
+        sure=True,
+        retries=2,
+        resubmitted=True,
+        disk=4 * DISK,
+        ours_only=True,
+        knobs=FREQUENT_QUEUE_CHECKS,
+        bundles=1.0,
+        everything=True,
     ),
     "schedd kill": Disturbance("SIGKILL of the schedd", to_all=kill_schedd),
     "schedd stop": Disturbance("SIGSTOP of the schedd", to_all=stop_schedd),

@@ -54,12 +54,14 @@ class Facts:
     Attributes:
         submissions: (owner, node, retry) -> clusters that the schedd has had for it.
         affected: nodes whose events the world has destroyed.
+        bundles: clusters that carried bundles.
         killed: when what carries jobs was killed, seconds since the epoch.
     """
 
     submissions: Mapping[tuple[int, str, int], set[int]] = field(default_factory=dict)
     affected: frozenset[str] = frozenset()
     killed: tuple[float, ...] = ()
+    bundles: frozenset[int] = frozenset()
 
 
 @dataclass
@@ -109,7 +111,7 @@ def judge(
     submissions: dict[tuple[int, str, int], set[int]] = {}
     for (owner, node, retry), clusters in facts.submissions.items():
         submissions.setdefault((first.get(owner, 0), node, retry), set()).update(clusters)
-    merged = Facts(submissions, facts.affected, facts.killed)
+    merged = Facts(submissions, facts.affected, facts.killed, facts.bundles)
     for run in runs:
         _RunCheck(listed, run, by_run.get(run.owners[0], {}), merged, verdict).check()
     for run, following in zip(runs, runs[1:]):
@@ -232,6 +234,7 @@ class _Attempt:
         self.verdict = run.verdict
         self.affected = node.name in run.facts.affected
         self.killed = run.facts.killed
+        self.bundles = run.facts.bundles
         self.removed = run.generation.removed  # then jobs are, and POST scripts learn of it
         key = (run.generation.owners[0], node.name, retry)
         self.submitted = run.facts.submissions.get(key, set())
@@ -294,6 +297,8 @@ class _Attempt:
             elif not self._lost_its_runner(begun[-1].time if begun else 0.0, line.time):
                 ended.append(line)
         again = [line for line in begun if ended and line.number > ended[0].number]
+        # One that ran alone has a job of its own, which HTCondor itself may run again.
+        again = [it for it in again if it.id != ended[0].id or it.cluster in self.bundles]
         if again and self.node.bundled == "no":
             text = f"{self.name}: ended (line {ended[0].number}), and began again in {again[0].id}"
             self.verdict.duplicates.append(text)

@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.torture import damage, disturbances, faults, ledger
 from tests.torture.disturbances import DISTURBANCES, Disturbance
+from tests.torture.everything import Everything, Shared
 from tests.torture.judge import Facts, Generation, Verdict, judge
 from tests.torture.session import OURS, Session
 from tests.torture.workload import Workload, draw
@@ -63,10 +64,11 @@ class PlannedRun:
 class Player:
     """Runs disturbed DAGs on a pool, many at once."""
 
-    def __init__(self, world: World, settings: Settings) -> None:
+    def __init__(self, world: World, settings: Settings, shared: Shared | None = None) -> None:
         self.world = world
         self.settings = settings
         self.submitted: set[str] = set()  # names of runs
+        self.shared = shared
 
     def play(self, run: PlannedRun) -> dict[str, Any]:
         """Play one run; returns its record."""
@@ -76,10 +78,10 @@ class Player:
         mounted = False
         try:
             if disturbance.disk:
-                mounted = disturbances.mount(session)
-                if not mounted:
+                mounted = disturbances.mount(session, disturbance.disk)
+                if not mounted and not disturbance.everything:
                     return {**_head(run), "skipped": "no small disk can be mounted here"}
-            self._prepare(session, disturbance)
+            self._prepare(session, disturbance, run.number)
             session.submit()
             self.submitted.add(run.name)
             disturbance.act(session)
@@ -134,11 +136,11 @@ class Player:
             + 3 * self.settings.stop_seconds,
         )
 
-    def _prepare(self, session: Session, disturbance: Disturbance) -> None:
+    def _prepare(self, session: Session, disturbance: Disturbance, number: int) -> None:
         if disturbance.seconds:
             slow = [node._replace(seconds=disturbance.seconds) for node in session.workload.nodes]
             session.workload = session.workload._replace(nodes=tuple(slow))
-        if disturbance.plan is not None or disturbance.records:
+        if disturbance.plan is not None or disturbance.records or disturbance.everything:
             workload = session.workload
             session.workload = workload._replace(lines=(*workload.lines, *RECORDS))
         if disturbance.plan is not None:
@@ -146,16 +148,23 @@ class Player:
             faults.write_plan(
                 session.work, disturbance.plan(session.random)[: self.settings.max_disturbances]
             )
+        if disturbance.everything:
+            assert self.shared is not None
+            session.more = Everything(session, self.shared, number)
         session.write()
+        if session.more is not None:
+            session.more.prepare()
 
     def _to_the_end(self, session: Session, disturbance: Disturbance) -> int | None:
         """Wait for the end; where DAGMan may give up, its user does not."""
         code = session.wait_end()
         while disturbance.resubmitted and code not in (0, None):
-            if session.submitted >= MAX_SUBMISSIONS or not session.left():
+            if len(session.submitted_at) >= MAX_SUBMISSIONS or not session.left():
                 break
             session.did(f"DAGMan gave up with {code}; submitted again")
             session.submit()
+            if session.more is not None:
+                session.more.to_the_end()
             code = session.wait_end()
         return code
 
@@ -177,10 +186,20 @@ class Player:
         missing -= {cluster for found in children.values() for cluster in found}
         if missing:  # the schedd is still at it
             until(lambda: missing <= {key[0] for key in world.history.look()}, pause=0.5)
+        if session.more is not None:
+            grown = session.more.grown(lines)
+            session.workload = session.workload._replace(nodes=(*session.workload.nodes, *grown))
+            session.wrong += session.more.judge(lines)
+            lines = [line for line in lines if line.node not in session.more.steerer.nodes]
+            kept = session.more.done_by_cache(lines)
+            session.generations = [it._replace(done=it.done | kept) for it in session.generations]
+            session.acts += session.more.counts()
         affected = self._affected(session, disturbance, owners)
         jobs = world.submissions(owners - {0})  # a DAGMan by hand is not told from any other
         killed = (*session.carriers_killed, *world.all_killed)
-        facts = Facts(jobs, frozenset(affected), killed)
+        ads = world.history.look()
+        bundles = frozenset(key[0] for key, ad in ads.items() if "DAGManBundleNodes" in ad)
+        facts = Facts(jobs, frozenset(affected), killed, bundles)
         outer, inner = _split(session.workload, lines, world, session.generations)
         verdict = judge(session.workload.nodes, session.generations, outer, facts)
         if session.workload.inner:
@@ -282,6 +301,7 @@ def _record(
         "nodes": len(session.workload.nodes) + len(session.workload.inner),
         "kills": session.kills,
         "disturbances": session.disturbances,
-        "submissions": session.submitted,
+        "submissions": len(session.submitted_at),
+        "acts": session.acts,
         **vars(verdict),
     }

@@ -16,14 +16,15 @@ import os
 import signal
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.torture import report
+from tests.torture import everything, report
+from tests.torture.commands import verdict
 from tests.torture.disturbances import DISTURBANCES, unmount
 from tests.torture.play import PlannedRun, Player, Settings
 from tests.torture.session import OURS, STOCK
@@ -32,21 +33,12 @@ from tests.torture.world import World, started, until
 CHECKOUT = Path(__file__).resolve().parents[2]
 BAD = ("duplicates", "noted", "lost", "wrong")
 # How often each comes in a round; most of the kills come from the first.
-ROUND: tuple[str, ...] = (
-    "kill",
-    "points",
-    "kill",
-    "submits",
-    "kill",
-    "files",
-    "stop",
-    "kill",
-    "hold",
-    "points",
+ROUND = (
+    *("kill", "points", "kill", "submits", "kill", "files", "stop", "kill", "hold", "points"),
+    *("mixed", "kill", "vacate", "remove", "second", "kill", "disk", "truncate", "points"),
+    "stranger",
 )
-ROUND += ("mixed", "kill", "vacate", "remove", "second", "kill", "disk", "truncate", "points")
-ROUND += ("stranger", "carriers", "carriers")
-TO_ALL = ("schedd kill", "pool kill", "schedd stop")
+TO_ALL = ("schedd kill", "pool kill", "everything", "schedd stop")
 ROUNDS_TO_BATCH = 2  # after so many rounds there is a batch of runs under a disturbance to all
 
 
@@ -56,6 +48,8 @@ def plan(flavour: str, only: list[str], at_once: int) -> Iterator[list[PlannedRu
     singles = [name for name in ROUND if not only or name in only]
     singles = [name for name in singles if flavour == OURS or not DISTURBANCES[name].ours_only]
     world = deque(name for name in TO_ALL if not only or name in only)
+    if flavour != OURS:
+        world = deque(name for name in world if not DISTURBANCES[name].ours_only)
     while True:
         for name in singles * ROUNDS_TO_BATCH:
             yield [PlannedRun(number, name, flavour)]
@@ -197,36 +191,48 @@ def main(argv: list[str]) -> int:
     settings = Settings(words.seed, words.stop, words.timeout, words.keep)
     torture = Torture(directory / "runs.jsonl", words.kills, words.at_once)
     flavours = (OURS, STOCK) if words.dagman == "both" else (words.dagman,)
+    wrong: list[str] = []
     if any(torture.killed(flavour) < words.kills for flavour in flavours):
-        with started(directory) as world, interruptible(world):
+        knobs = everything.make_directories(directory)
+        with contextlib.ExitStack() as stack:
+            world = stack.enter_context(started(directory, knobs))
+            shared = everything.Shared(world, Random(words.seed))
+            stack.enter_context(shared.sites.running())
+            stack.enter_context(interruptible(world, shared))
             for flavour in flavours:
-                torture.play(Player(world, settings), flavour, only)
+                torture.play(Player(world, settings, shared), flavour, only)
+            wrong += shared.wrong()
     tables = report.summarise(torture.records)
     if words.json:
         words.json.write_text(json.dumps(tables, indent=1) + "\n")
     if words.report:
         report.write(words.report, tables)
     bad = any(record.get(word) for record in torture.of(OURS) for word in (*BAD, "broken"))
-    return 1 if bad else 0
+    acts = sum((Counter(record.get("acts", {})) for record in torture.of(OURS)), Counter[str]())
+    restarts = {one for record in torture.of(OURS) for one in record.get("world", ())}
+    acts["restart the schedd, or kill the pool"] = len(restarts)
+    print(*(f"{count:6} {act}" for act, count in acts.items()), sep="\n")
+    return verdict([*wrong, *(["see above"] if bad else [])])
 
 
 @contextlib.contextmanager
-def interruptible(world: World) -> Iterator[None]:
+def interruptible(world: World, shared: everything.Shared) -> Iterator[None]:
     """^C ends the command at once: the threads that play runs wait for DAGs that will not end."""
 
     def leave(*_: object) -> None:
         print("stopped; the same command goes on from here", file=sys.stderr, flush=True)
+        shared.sites.monitor.terminate()
         world.pool.stop()
         for work in world.directory.glob("runs/*/dag"):
             unmount(work)
         os._exit(130)
 
-    before = signal.signal(signal.SIGINT, leave)
-    signal.signal(signal.SIGTERM, leave)
+    before = {number: signal.signal(number, leave) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

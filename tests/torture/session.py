@@ -6,15 +6,20 @@ import contextlib
 import os
 import signal
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from tests.pool.dagmans import dagmans_in
 from tests.torture import ledger
 from tests.torture.judge import Generation
 from tests.torture.workload import Workload, files
 from tests.torture.world import World, until
+
+if TYPE_CHECKING:
+    from tests.torture.everything import Everything
 
 OURS, STOCK = "ours", "stock"
 # With its defaults stock looks at its log every 5 seconds: a run would take minutes.
@@ -34,10 +39,12 @@ class Session:
         limit: when (monotonic) the DAG must have ended.
         kills: SIGKILLs that a DAGMan got, alone or with its whole pool.
         disturbances: disturbances done, kills included.
-        submitted: how often the DAG was submitted.
+        submitted_at: when the DAG was submitted, seconds since the epoch.
         carriers_killed: when what carries jobs was killed, seconds since the epoch.
         story: what was done, for people.
         wrong: what was seen on the way that should not be.
+        more: what the DAG has beside its workload.
+        acts: how often it was disturbed, by what did it, where that is not one thing alone.
     """
 
     world: World
@@ -55,10 +62,12 @@ class Session:
     inner_done: list[frozenset[str]] = field(default_factory=list)
     kills: int = 0
     disturbances: int = 0
-    submitted: int = 0
+    submitted_at: list[float] = field(default_factory=list)
     carriers_killed: list[float] = field(default_factory=list)
     story: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    more: Everything | None = None
+    acts: Counter[str] = field(default_factory=Counter)
 
     @property
     def ledger(self) -> Path:
@@ -91,20 +100,16 @@ class Session:
         recovers = (self.work / "t.dag.lock").exists()
         done = self._rescued("t.dag")
         options = [*words, *self.workload.options, "-dagman", self.dagman, "t.dag"]
-        stock = self.flavour == STOCK
-        submit = self.world.access_point.submit
         rescue = list(self.work.glob("t.dag.rescue*"))
         if self.generations and not recovers and not rescue and self.size():
             self.wrong.append(
                 "DAGMan left neither lock file nor rescue file behind, but had run jobs"
             )
-        try:
-            self.cluster = submit(self.work, *options, stock=stock)
-        except AssertionError as refused:  # files of the last time are in the way
-            if not self.generations or "-update_submit" not in str(refused):
-                raise
-            self.cluster = submit(self.work, "-update_submit", *options, stock=stock)
-        self.submitted += 1
+        if self.more is not None and self.generations and not recovers:
+            self.more.keep_log()
+        begun = time.time()
+        self.cluster = self._submitted(options)
+        self.submitted_at.append(begun)
         self.tell(f"submitted: {self.cluster}")
         last = self.generations.pop() if self.generations else None
         if last is not None and recovers:
@@ -114,6 +119,19 @@ class Session:
             self.generations.append(last._replace(removed=True))
         self.generations.append(Generation((self.cluster,), done))
         self.inner_done.append(self._rescued("inner.dag"))
+
+    def _submitted(self, options: list[str]) -> int:
+        while True:
+            try:
+                stock = self.flavour == STOCK
+                return self.world.access_point.submit(self.work, *options, stock=stock)
+            except AssertionError as refused:
+                # Files of the last time are in the way, or the schedd is down.
+                if self.generations and "-update_submit" in str(refused):
+                    options = ["-update_submit", *options]
+                elif self.world.answers():
+                    raise
+                until(self.world.answers)
 
     def also(self, owner: int) -> None:
         """Another DAGMan job (0: one that is no job) that was started for the same DAG: what it
@@ -130,7 +148,12 @@ class Session:
 
     def code(self) -> int | None:
         """Exit code of the DAG; None while its DAGMan job is in the queue."""
-        return self.world.history.exit_code(self.cluster)
+        code = self.world.history.exit_code(self.cluster)
+        if code == -1:  # the DAG may have ended well as it was removed
+            log = self.work / "t.dag.dagman.out"
+            said = log.read_text(errors="replace").rstrip() if log.exists() else ""
+            code = 0 if said.endswith("EXITING WITH STATUS 0") else -1
+        return code
 
     def over(self) -> bool:
         """Whether the DAG has ended, or its time."""

@@ -141,23 +141,30 @@ class Judge:
         self.lines = lines
         self.wrong: list[str] = []
         self.rounds = 0  # matches in all
+        self.uncleaned: set[tuple[str, str]] = set()  # groups and sites that they did not clean up
         self._group_of = dag.group_of
         self._by_first = {group.nodes[0]: group for group in dag.groups}
         self._stays: dict[int, Stay] = {}  # by cluster
+        self._cleaning: dict[int, set[tuple[str, str]]] = {}  # by cluster, what it cleans up
         self._last_site: dict[str, str] = {}
         self._siteless: set[str] = set()
         self._removed: set[int] = set()  # clusters; what they may have done does not count
 
     def judge(self) -> list[str]:
         """What was wrong."""
-        for number, generation in enumerate(self.generations):
-            self._walk(number, generation)
+        self.judge_logs()
         self._starts()
         self._one_site()
         self._ends()
         return self.wrong
 
     # The nodes logs.
+
+    def judge_logs(self) -> list[str]:
+        """What was wrong by the nodes logs alone."""
+        for number, generation in enumerate(self.generations):
+            self._walk(number, generation)
+        return self.wrong
 
     def _walk(self, number: int, generation: Generation) -> None:
         now: dict[str, Stay] = {}
@@ -166,14 +173,19 @@ class Judge:
         self._siteless.clear()
         for event in generation.events:
             group = self._group_of.get(event.node)
+            if group is None and event.what == SUBMIT and event.node not in self.dag.parents:
+                continue  # of nodes that are judged elsewhere
             if event.what == REMOVED:
                 self._removed.add(event.cluster)
+                self.uncleaned.update(self._cleaning.pop(event.cluster, ()))
             elif event.what == SUBMIT:
                 stay = now.get(group.name) if group else None
                 self._submitted(event, group, stay)
                 runs[event.node, stay] += 1
             elif group is not None:
                 left[group.name] += self._moved(number, event, group, now)
+        if number + 1 < len(self.generations):
+            self.uncleaned.update((name, stay.site) for name, stay in now.items() if not stay.left)
         for (node, stay), count in runs.items():
             allowed = 1 + self.dag.retries.get(node, 0)
             if count > allowed:
@@ -194,6 +206,7 @@ class Judge:
         elif event.what == "SITE_LEFT" and stay and not stay.left:
             if stay.round == event.round:
                 now[group.name] = stay._replace(left=True)
+                self.uncleaned.add((group.name, stay.site))
                 return 1
         elif event.what == "NO_SITE":
             self._siteless.add(group.name)
@@ -215,6 +228,9 @@ class Judge:
         if stay.left and event.node != group.clean_up:
             self.wrong.append(f"{event.node} was submitted after its group had left {stay.site}")
         self._stays[event.cluster] = stay
+        if stay.left:
+            self._cleaning[event.cluster] = {(group.name, stay.site)} & self.uncleaned
+            self.uncleaned -= self._cleaning[event.cluster]
 
     # The ledger.
 

@@ -35,7 +35,8 @@ Universe = "{universe}"
 Runs = "{runs}"
 Holds = "{holds}"
 Requirements = TARGET.DAGManJobId > 0
-SiteEnvironment = "SITE={name}"
+Door = "file://{area}"
+SiteEnvironment = "SITE={name};AREA={area}"
 """
 LOOK_S, CHANGE_S, ALIVE_S, DEAD_S = 0.1, 2.0, 12.0, 8.0
 
@@ -44,6 +45,7 @@ class SiteWorld:
     """Descriptions of sites, their monitor, the claims, and the ledger of all jobs.
 
     Attributes:
+        areas: by site, where its jobs work.
         most_seen: by site, how many groups had it at the same time by the claims.
         monitors_killed: how often the monitor was.
         wrong: what the claims should not have said.
@@ -58,6 +60,7 @@ class SiteWorld:
         self.ledger.touch()
         self.ledger.chmod(0o666)
         self.claims = place / "claims"
+        self.areas = {name: new_directory(place / "areas" / name) for name in MOST}
         self.most_seen: Counter[str] = Counter()
         self.monitors_killed = 0
         self.wrong: list[str] = []
@@ -68,7 +71,7 @@ class SiteWorld:
     def running(self) -> Iterator[SiteWorld]:
         """Within, the sites are published, change, and are watched."""
         self._write()
-        self._monitor = started_monitor(self.access_point, self.directory)
+        self.monitor = started_monitor(self.access_point, self.directory)
         threads = [threading.Thread(target=act) for act in (self._watch, self._change)]
         for thread in threads:
             thread.start()
@@ -78,8 +81,8 @@ class SiteWorld:
             self._over.set()
             for thread in threads:
                 thread.join()
-            self._monitor.terminate()
-            self._monitor.wait(60)
+            self.monitor.terminate()
+            self.monitor.wait(60)
 
     def ended(self, owner: int, *, removed: bool) -> None:
         """The DAGMan job has left the queue.  It has given up its claims, unless it was removed
@@ -102,11 +105,11 @@ class SiteWorld:
                 turn = time.monotonic() + (DEAD_S if dies else ALIVE_S)
             self._write()
             if self._random.random() < 0.05:
-                self._monitor.send_signal(signal.SIGKILL)
-                self._monitor.wait()
+                self.monitor.send_signal(signal.SIGKILL)
+                self.monitor.wait()
                 self.monitors_killed += 1
                 time.sleep(self._random.choice((0.0, 4.0)))  # until its ads have vanished, or not
-                self._monitor = started_monitor(self.access_point, self.directory)
+                self.monitor = started_monitor(self.access_point, self.directory)
 
     def _write(self) -> None:
         for name, most in MOST.items():
@@ -118,6 +121,7 @@ class SiteWorld:
             text = AD.format(
                 name=name,
                 most=self._random.choice(CHANGES) if name == DIES else most,
+                area=self.areas[name],
                 quality=self._random.randrange(10),
                 universe=universe,
                 runs=str(name != "swamp").lower(),
@@ -133,18 +137,21 @@ class SiteWorld:
         watch_claims(self.claims, self._over, LOOK_S, self._look)
 
     def _look(self) -> None:
-        taken = self._taken()
+        taken = self.taken()
         if any(count > MOST[site] for site, count in taken.items()):
             # Claims of DAGMans that have left the queue do not count.
-            queued = {ad["ClusterId"] for ad in self.access_point.queue("JobUniverse == 7")}
-            taken = self._taken(queued)
+            try:
+                queued = {ad["ClusterId"] for ad in self.access_point.queue("JobUniverse == 7")}
+            except AssertionError:
+                return  # the schedd is down
+            taken = self.taken(queued)
         for site, count in taken.items():
             self.most_seen[site] = max(self.most_seen[site], count)
             if count > MOST[site]:
                 text = f"{count} groups have claimed {site}, of {MOST[site]} at most"
                 self.wrong += [text] * (text not in self.wrong)
 
-    def _taken(self, queued: Collection[int] | None = None) -> Counter[str]:
+    def taken(self, queued: Collection[int] | None = None) -> Counter[str]:
         """How many groups have claimed each site, of all DAGMans or of those in the queue."""
         taken: Counter[str] = Counter()
         for name in os.listdir(self.claims):

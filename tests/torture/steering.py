@@ -1,54 +1,25 @@
-"""The torture test of steering, as a command: people ask at random, DAGMan is killed at random.
+"""Somebody who steers a DAG at random, and believes each answer, for the torture of everything.
 
-    python -m tests.torture.steering [--kills N] [--seed S] [--directory DIR]
-
-DAGs of a pool of its own have nodes that fail when they first run.  Somebody cancels, holds,
-releases, skips, marks done, sets and runs again whatever he likes, halts and resumes, and believes
-each answer; DAGMan is killed meanwhile, often between a request and its answer.  Exit code 1 if a
-node's run began twice, or what was answered was not so.
+Of the nodes of a grid, some of which fail when they first run, he cancels, skips, marks done, sets
+and runs again whatever he likes; all nodes he holds and releases, and the DAG he halts and resumes.
+DAGMan is killed meanwhile, often between a request and its answer.  No run of a node may begin
+twice, and what was answered must be so.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
-import sys
-import threading
 import time
 from collections import Counter
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.waiting import end_of
-from tests.torture.commands import kill_dagmans, own_pool, verdict, words_of
+from tests.torture.ledger import Line
+from tests.torture.workload import Node
 
-KNOBS = """\
-DAGMAN_AVOID_SLASH_TMP = False
-MASTER_BACKOFF_CONSTANT = 1
-"""
 LAYERS, WIDTH = 5, 5
-STEERS_S = 12.0  # that a DAG is steered
-TIMEOUT_S = 180.0
-SLACK_S = 1.5  # from a submission to the first line of its job
-JOB = """\
-#!/bin/sh
-# A line at the beginning, and one at the end: node, number of its run, time, cluster.
-echo "$1 $2 start $(date +%s.%N) $5" >> ledger
-sleep $3
-code=0
-[ "$4" -gt "$2" ] && code=1
-echo "$1 $2 end$code $(date +%s.%N) $5" >> ledger
-exit $code
-"""
-SUBMIT = """\
-universe = scheduler
-executable = job.sh
-arguments = $(JOB) $(RETRY) $(seconds) $(fails) $(CLUSTER)
-queue
-"""
 NODE_COMMANDS = ("cancel", "hold", "release", "rerun", "rerun+", "done", "skip", "set")
 
 
@@ -57,7 +28,6 @@ class Asked(NamedTuple):
 
     Attributes:
         begun, ended: seconds since the epoch; when it was made, and its answer came.
-        nodes: those that it was made for.
         done: those for which it is in force; None if there was no answer, and nobody knows.
     """
 
@@ -68,95 +38,70 @@ class Asked(NamedTuple):
     done: frozenset[str] | None
 
 
-class Line(NamedTuple):
-    """A line of the ledger."""
+def grid(random: Random) -> tuple[Node, ...]:
+    """Nodes in layers, each with two parents in the layer above; all succeed if they are let."""
+    nodes: list[Node] = []
+    for place in range(LAYERS * WIDTH):
+        layer = place // WIDTH
+        above = [node.name for node in nodes[(layer - 1) * WIDTH : layer * WIDTH]] if layer else []
+        nodes.append(
+            Node(
+                f"L{layer}N{place % WIDTH}",
+                tuple(random.sample(above, 2)) if above else (),
+                retries=random.choice((1, 1, 3)),
+                fails=random.choice((0, 0, 0, 0, 1)),
+                seconds=random.choice((0.1, 0.4, 1.0)),
+            )
+        )
+    return tuple(nodes)
 
-    node: str
-    run: int
-    what: str
-    time: float
-    cluster: int
 
+class Steerer:
+    """Who steers a DAG, and what became of what he asked for.
 
-class SteeredDag:
-    """One DAG, those who steer it, and what becomes of it."""
+    Args:
+        steer: makes a request of these words; gives what was printed.
+        nodes: the grid.
+        others: nodes that he leaves alone but for what changes no result.
+    """
 
-    def __init__(self, access_point: AccessPoint, work: Path, random: Random) -> None:
-        self.access_point = access_point
-        self.work = work
-        self.random = random
+    def __init__(
+        self,
+        steer: Callable[..., str],
+        nodes: Sequence[Node],
+        others: Sequence[Node],
+        random: Random,
+    ) -> None:
+        self._steer_by = steer
+        self.nodes = {node.name: node for node in nodes}
+        self._others = others
+        self._random = random
         self.asked: list[Asked] = []
-        self.kills = 0
         self.wrong: list[str] = []
-        self.names = [f"L{layer}N{n}" for layer in range(LAYERS) for n in range(WIDTH)]
-        self.parents: dict[str, list[str]] = {}
-        self.retries: dict[str, int] = {}
 
-    def play(self) -> None:
-        """To the end of the DAG."""
-        self._write()
-        self.access_point.submit(self.work, "t.dag")
-        killer = threading.Thread(target=self._kill, daemon=True)
-        until = time.time() + STEERS_S
-        self._over = threading.Event()
-        killer.start()
-        while time.time() < until and not self._has_ended():
-            self._ask()
-        self._over.set()
-        killer.join()
-        limit = time.time() + TIMEOUT_S
-        while not self._has_ended() and time.time() < limit:
-            self._steer("resume")
-            self._steer("release", "--pattern", "*")
-            time.sleep(1)
-        if not self._has_ended():
-            self.wrong.append(f"{self.work} does not end")
-        else:
-            self._judge()
-
-    def _write(self) -> None:
-        lines = []
-        for place, name in enumerate(self.names):
-            layer = place // WIDTH
-            above = self.names[(layer - 1) * WIDTH : layer * WIDTH] if layer else []
-            self.parents[name] = self.random.sample(above, 2) if above else []
-            self.retries[name] = self.random.choice((0, 0, 2))
-            fails = self.random.choice((0, 0, 0, 0, 1))
-            seconds = self.random.choice((0.1, 0.4, 1.0))
-            lines += [f"JOB {name} job.sub", f'VARS {name} fails="{fails}" seconds="{seconds}"']
-            lines += [f"RETRY {name} {self.retries[name]}"] * bool(self.retries[name])
-            lines += [f"PARENT {' '.join(self.parents[name])} CHILD {name}"] * bool(above)
-        for name, text in (
-            ("t.dag", "\n".join(lines) + "\n"),
-            ("job.sh", JOB),
-            ("job.sub", SUBMIT),
-        ):
-            (self.work / name).write_text(text)
-            (self.work / name).chmod(0o755)
-
-    def _has_ended(self) -> bool:
-        return end_of(self.work / "t.dag") is not None
-
-    def _kill(self) -> None:
-        draw = self.random.uniform
-        self.kills = kill_dagmans(self.work, self._over, lambda: draw(0.3, 2.5))
-
-    # Who steers.
-
-    def _ask(self) -> None:
-        draw = self.random.random()
-        if draw < 0.1:
+    def ask(self) -> None:
+        """For something."""
+        draw = self._random.random()
+        if draw < 0.05:
             self._steer("halt")
         elif draw < 0.25:
             self._steer("resume")
         elif draw < 0.3:
-            self._steer("priority", str(self.random.randint(-5, 5)))
+            self._steer("priority", str(self._random.randint(-5, 5)))
+        elif draw < 0.4:
+            node = self._random.choice(self._others).name
+            self._steer(self._random.choice(("hold", "release")), node)
         else:
             self._ask_for_nodes()
 
+    def let_go(self) -> None:
+        """Nothing is halted or held any more."""
+        self._steer("resume")
+        self._steer("release", "--pattern", "*")
+
     def _ask_for_nodes(self) -> None:
-        command = self.random.choice(NODE_COMMANDS)
-        nodes = tuple(self.random.sample(self.names, self.random.choice((1, 2, 5))))
+        command = self._random.choice(NODE_COMMANDS)
+        nodes = tuple(self._random.sample(list(self.nodes), self._random.choice((1, 2, 5))))
         options = {
             "rerun+": ["--descendants"],
             "set": ["--priority", "3", "--var", "seconds=0.2"],
@@ -171,38 +116,54 @@ class SteeredDag:
 
     def _steer(self, command: str, *words: str) -> dict[str, Any] | None:
         """The answer; None if there was none."""
-        argv = ["condor_pydagman", "steer", command, "--json", "t.dag", *words]
-        done = self.access_point.run(*argv, cwd=self.work, check=False)
         with contextlib.suppress(ValueError):
-            found: dict[str, Any] = json.loads(done.stdout)
+            found: dict[str, Any] = json.loads(self._steer_by(command, "--json", "t.dag", *words))
             return found
         return None
 
     # What must hold.
 
-    def _judge(self) -> None:
-        lines = [
-            Line(node, int(run), what, float(when), int(cluster))
-            for node, run, what, when, cluster in map(str.split, (self.work / "ledger").open())
-        ]
+    def judge(
+        self,
+        lines: Collection[Line],
+        runs: Mapping[int, int],
+        restarts: Sequence[float],
+        queued: Callable[[int], float],
+    ) -> list[str]:
+        """What was wrong.
+
+        Args:
+            lines: of the grid's jobs.
+            runs: by DAGMan job, the run of the DAG that it belongs to.
+            restarts: when the DAG was submitted again, with a rescue file.
+            queued: when a cluster was submitted.
+        """
+        self._restarts, self._queued = restarts, queued
         # A job that was held starts once more when it is released.
-        first = {line.cluster: line for line in reversed(lines) if line.what == "start"}
+        first = {line.cluster: line for line in reversed(tuple(lines)) if line.what == "start"}
         starts = sorted(first.values(), key=lambda line: line.time)
-        for (node, run), count in Counter((line.node, line.run) for line in starts).items():
+        begun = Counter((runs.get(line.owner), line.node, line.retry) for line in starts)
+        for (_, node, run), count in begun.items():
             if count > 1:
                 self._complain(f"run {run} of {node} began {count} times")
         for line in starts:
             self._judge_order(line, lines)
-        for node in self.names:
+        done = {line.node for line in lines if (line.what, line.extra) == ("end", 0)}
+        for asked in self.asked:
+            done.update(asked.nodes if asked.command in ("skip", "done") else ())
+        for node in self.nodes:
             self._judge_count(node, starts)
+            if node not in done:
+                self._complain(f"{node} is lost")
         for asked in self.asked:
             for node in asked.done or ():
                 self._judge_answer(asked, node, starts)
+        return self.wrong
 
-    def _judge_order(self, start: Line, lines: list[Line]) -> None:
-        for parent in self.parents[start.node]:
+    def _judge_order(self, start: Line, lines: Collection[Line]) -> None:
+        for parent in self.nodes[start.node].parents:
             ended = any(
-                line.node == parent and line.what == "end0" and line.time <= start.time
+                (line.node, line.what, line.extra) == (parent, "end", 0) and line.time <= start.time
                 for line in lines
             )
             marked = any(
@@ -221,7 +182,7 @@ class SteeredDag:
             and (node in asked.nodes or asked.command == "rerun+")
             for asked in self.asked
         )
-        allowed = (1 + anew) * (1 + self.retries[node])
+        allowed = (1 + anew + len(self._restarts)) * (1 + self.nodes[node].retries)
         count = sum(line.node == node for line in starts)
         if count > allowed:
             self._complain(f"{node} ran {count} times, {allowed} at most are explained")
@@ -235,7 +196,8 @@ class SteeredDag:
         )
         if asked.command in ("skip", "done") and later and not undone:
             self._complain(f"{node} ran after {asked.command} was answered")
-        late = [line for line in later if line.time > asked.ended + SLACK_S]
+        late = [line for line in later if self._queued(line.cluster) > asked.ended]
+        undone = undone or any(restart > asked.begun for restart in self._restarts)
         if asked.command == "cancel" and late and not undone:
             self._complain(f"{node} ran after it was cancelled")
         if asked.command == "rerun" and not later and self._is_alone(asked, node):
@@ -247,9 +209,9 @@ class SteeredDag:
     def _is_alone(self, asked: Asked, node: str) -> bool:
         """Whether nothing else that was asked later can have kept the node from running."""
         above = {node}
-        for name in reversed(self.names):
+        for name in reversed(self.nodes):
             if name in above:
-                above.update(self.parents[name])
+                above.update(self.nodes[name].parents)
         return not any(
             other.begun > asked.begun
             and other.command in ("cancel", "done", "skip", "rerun+", "rerun")
@@ -258,31 +220,4 @@ class SteeredDag:
         )
 
     def _complain(self, text: str) -> None:
-        self.wrong.append(f"{self.work.name}: {text}")
-
-
-def main() -> int:
-    """Run it; returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--kills", type=int, default=100)
-    arguments = words_of(parser)
-    place = arguments.directory
-    kills = requests = answered = number = 0
-    wrong: list[str] = []
-    with own_pool(place, KNOBS) as access_point:
-        while kills < arguments.kills and not wrong:
-            number += 1
-            random = Random(f"{arguments.seed} {number}")
-            dag = SteeredDag(access_point, new_directory(place / f"dag{number}"), random)
-            dag.play()
-            kills += dag.kills
-            requests += len(dag.asked)
-            answered += sum(asked.done is not None for asked in dag.asked)
-            wrong += dag.wrong
-            print(f"{number} DAGs, {kills} kills, {requests} requests", flush=True)
-    print(f"{number} DAGs, {kills} kills, {requests} requests, of which {answered} were answered")
-    return verdict(wrong)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        self.wrong.append(f"steering: {text}")

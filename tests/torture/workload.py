@@ -119,7 +119,9 @@ def draw(
     parents: dict[str, list[str]] = {name: [] for name in workflow.nodes}
     for parent, child in workflow.edges:
         parents[child].append(prefix + parent)
-    nodes = [_node(random, traits, prefix + name, tuple(parents[name])) for name in workflow.nodes]
+    nodes = [
+        drawn_node(random, traits, prefix + name, tuple(parents[name])) for name in workflow.nodes
+    ]
     nodes = [node._replace(retries=max(node.retries, node.last + retries)) for node in nodes]
     if "doomed" in traits and not sure:
         _doom(random, nodes)
@@ -136,13 +138,14 @@ def draw(
     together = random.random() < 0.4
     if random.random() < bundles:
         kinds = random.choice((("", "no", "no", "yes"), ("no",), ("yes",)))
-        nodes = [_perhaps_bundled(random, node, subdag, kinds) for node in nodes]
+        nodes = [perhaps_bundled(random, node, subdag, kinds) for node in nodes]
         nodes = _with_files(nodes) if outputs else nodes
         lines = (*lines, _bundle_line(random))
     return Workload(tuple(nodes), subdag, inner, lines, options, together)
 
 
-def _perhaps_bundled(random: Random, node: Node, subdag: str, kinds: Sequence[str]) -> Node:
+def perhaps_bundled(random: Random, node: Node, subdag: str, kinds: Sequence[str]) -> Node:
+    """The node, of one of these kinds of bundling if it can be."""
     may_be = not (node.final or node.noop or node.skip or node.procs > 1 or node.name == subdag)
     return node._replace(bundled=random.choice(kinds) if may_be else "")
 
@@ -188,7 +191,9 @@ _TRAITS = (
 )
 
 
-def _node(random: Random, traits: set[str], name: str, parents: tuple[str, ...]) -> Node:
+def drawn_node(random: Random, traits: set[str], name: str, parents: tuple[str, ...]) -> Node:
+    """A node with some of these traits."""
+
     def some(trait: str, share: float) -> bool:
         return random.random() < share and trait in traits
 
@@ -243,11 +248,11 @@ def files(workload: Workload, more: Iterable[str] = ()) -> dict[str, str]:
     spliced = [node for node in workload.nodes if node.name.startswith(SPLICED)]
     lines = [*more, *workload.lines]
     if spliced:
-        found["spliced.dag"] = _text(_node_lines(spliced, SPLICED, workload))
+        found["spliced.dag"] = _text(node_lines(spliced, SPLICED, workload))
         lines.append("SPLICE S spliced.dag")
     if workload.inner:
-        found["inner.dag"] = _text(_node_lines(workload.inner, "", workload))
-    lines += _node_lines(outside, "", workload)
+        found["inner.dag"] = _text(node_lines(workload.inner, "", workload))
+    lines += node_lines(outside, "", workload)
     found["t.dag"] = _text(lines)
     return found
 
@@ -256,7 +261,8 @@ def _text(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _node_lines(nodes: Iterable[Node], prefix: str, workload: Workload) -> list[str]:
+def node_lines(nodes: Iterable[Node], prefix: str, workload: Workload) -> list[str]:
+    """What a DAG file says of nodes; without the prefix of their names."""
     lines, edges = [], []
     for number, node in enumerate(nodes):
         name = node.name[len(prefix) :]
@@ -288,9 +294,9 @@ def _variables(node: Node) -> str:
     values = [f'seconds="{node.seconds}"', f'fails="{fails}"']
     if node.procs > 1:
         values.append(f'procs="{node.procs}"')
-    if node.writes:
+    if node.bundled:
         reads = ",".join(f"{one}.out" for one in node.reads)
-        values.append(f'writes="{node.name}.out" reads="{reads}"')
+        values.append(f'writes="{f"{node.name}.out" * node.writes}" reads="{reads}"')
     if node.vanilla:
         values.append('kind="vanilla"')
     return " ".join(values)

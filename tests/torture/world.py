@@ -34,8 +34,10 @@ MAX_HISTORY_LOG = 2000000000
 MAX_SCHEDD_LOG = 200000000
 DEAD_COLLECTOR_MAX_AVOIDANCE_TIME = 5
 """
-_ATTRIBUTES = ("ClusterId", "ProcId", "DAGManJobId", "DAGNodeName", "DAGManNodeRetry", "ExitCode")
-_ATTRIBUTES += ("Owner",)
+_ATTRIBUTES = (
+    *("ClusterId", "ProcId", "DAGManJobId", "DAGNodeName", "DAGManNodeRetry", "ExitCode"),
+    *("Owner", "QDate", "DAGManBundleNodes"),
+)
 _ASSIGNMENT = re.compile(rf"^({'|'.join(_ATTRIBUTES)}|ExitBySignal|JobStatus) = (.*)$", re.M)
 
 
@@ -148,10 +150,10 @@ class World:
 
 
 @contextlib.contextmanager
-def started(directory: Path) -> Iterator[World]:
-    """A pool of the test's own, as long as it is needed; what an earlier command left in its queue
-    is removed."""
-    with own_pool(directory, KNOBS + second_user.KNOBS) as access_point:
+def started(directory: Path, more: str = "") -> Iterator[World]:
+    """A pool of the test's own with `more` knobs, as long as it is needed; what an earlier command
+    left in its queue is removed."""
+    with own_pool(directory, KNOBS + more + second_user.KNOBS) as access_point:
         if access_point.queue():
             access_point.run("condor_rm", "-all", check=False)
             access_point.wait_for(lambda: not access_point.queue(), say="an empty queue")

@@ -230,6 +230,15 @@ def test_a_bundled_node_runs_again_where_its_result_was_lost() -> None:
         assert verdict(text, nodes=nodes).good is good, (how, text)
 
 
+def test_htcondor_may_run_the_job_again_of_a_bundled_node_that_ran_alone() -> None:
+    nodes = (NODES[0]._replace(bundled="no"), *NODES[1:])
+    text = GOOD.replace(
+        "1 A 0 end 2.0 0\n", "1 A 0 end 2.0 0\n1 A 0 start 2.0 0\n1 A 0 end 2.0 0\n"
+    )
+    assert verdict(text, nodes=nodes).good
+    assert not verdict(text, nodes=nodes, facts=Facts(bundles=frozenset({2}))).good
+
+
 def test_a_task_that_ended_without_its_runner_may_run_again() -> None:
     nodes = (NODES[0]._replace(bundled="no"), *NODES[1:])
     text = GOOD.replace("1 B 0 start", "1 A 0 start 8.0 0\n1 A 0 end 8.0 0\n1 B 0 start")
