@@ -5,6 +5,9 @@ It stands here, since the setuptools of Enterprise Linux 9 knows no patterns in 
 A wheel or an installation is built in a directory of its own, which is removed again: what another
 build has left in `build/` holds the path of that one's Python, and modules that are no more.
 
+With CONDOR_PYDAGMAN_WAITER=1 in the environment the program is built that a DAGMan becomes while it
+sleeps (`condor_pydagman/daemon/sleep.py`).
+
 With CONDOR_PYDAGMAN_COMPILE=1 in the environment the engine is compiled as well (see
 `condor_pydagman/compiled.py`); that needs a C compiler.
 """
@@ -12,11 +15,13 @@ With CONDOR_PYDAGMAN_COMPILE=1 in the environment the engine is compiled as well
 import atexit
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from glob import glob
 
-from setuptools import setup
+from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -77,6 +82,32 @@ if os.environ.get("CONDOR_PYDAGMAN_COMPILE") == "1":
             target_dir=BUILD.get("build_base", "build"),
             debug_level="0",
         )
+
+
+class WithWaiter(build_py):
+    """Builds the waiter beside the modules."""
+
+    def run(self):
+        """Build all."""
+        super().run()
+        place = os.path.join("condor_pydagman", "libexec")
+        made = place if self.editable_mode else os.path.join(self.build_lib, place)
+        os.makedirs(made, exist_ok=True)
+        words = [os.environ.get("CC", "cc"), "-Os", "-s", os.path.join(place, "condor_dagman.c")]
+        subprocess.run([*words, "-o", os.path.join(made, "condor_dagman")], check=True)
+
+
+class ForThisMachine(Distribution):
+    """A wheel that holds a program of this machine's."""
+
+    def has_ext_modules(self):
+        """Whether it is for one kind of machine."""
+        return True
+
+
+if os.environ.get("CONDOR_PYDAGMAN_WAITER") == "1":
+    OPTIONS["cmdclass"] = {"build_py": WithWaiter}
+    OPTIONS["distclass"] = ForThisMachine
 
 with open("README.md", encoding="utf-8") as page:
     README = for_an_index(page.read())

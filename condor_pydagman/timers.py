@@ -242,3 +242,13 @@ holds it does so for milliseconds."""
 
 MAX_LOCK_LOOK_S = 0.02
 """Between later looks.  Hundreds that wait for one lock take little of a processor."""
+
+# Sleep
+
+SLEEP_AGAIN_S = 5.0
+"""Awake after a wake that has brought nothing.  What comes late, such as the answer of the schedd,
+comes within that time."""
+
+LEAST_SLEEP_S = 30.0
+"""To sleep.  A start takes a tenth of a second of a processor, which a shorter sleep does not
+save."""

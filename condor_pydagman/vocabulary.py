@@ -13,6 +13,9 @@ SECRET = "CONDOR_SECURITY_SESSION"
 # Variables that jobs and scripts must not get; daemons set the second for their children.
 SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 
+# The descriptor behind which a DAGMan has kept what it knows while it sleeps; see `daemon.sleep`.
+MEMORY = "PYDAGMAN_MEMORY"
+
 EXIT_RESTART = 3  # DAGMan's exit code that makes the schedd restart its job
 # With a greater exit code DAGMan is started again, by condor_submit_dag's OnExitRemove.
 MAX_FINAL_EXIT_CODE = 2

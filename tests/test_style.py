@@ -373,8 +373,11 @@ PROGRAM_WORDS = re.compile(
 )
 # Text that becomes code.
 EVALUATORS = {"eval", "exec", "compile", "__import__"}
+# By a descriptor without a name, which nobody else can write to.
+READS_WHAT_IT_HAS_KEPT = "daemon/sleep.py"
 PROCESS_STARTERS = {
     "adapters/detached_process.py": "a process of this package that outlives DAGMan",
+    "daemon/sleep.py": "the program that waits while DAGMan sleeps, in its place",
     "features/feeder/adapters/process.py": "the program of a FEEDER, as words",
     "features/bundle/runner.py": "the programs of tasks in a job, as words",
     "picture/graphviz.py": "the program dot, as words, where pygraphviz is not installed",
@@ -422,7 +425,8 @@ def test_no_shell_and_no_command_of_htcondor_is_run() -> None:
         }
         assert not calls & EVALUATORS, f"{path}: {calls & EVALUATORS} makes text into code"
         for module in ("pickle", "marshal", "shelve", "dill"):
-            assert module not in imports(path), f"{path}: {module} runs what it reads"
+            read = module in imports(path) and name != READS_WHAT_IT_HAS_KEPT
+            assert not read, f"{path}: {module} runs what it reads"
 
 
 @pytest.mark.parametrize(

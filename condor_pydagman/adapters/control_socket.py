@@ -20,7 +20,7 @@ import select
 import socket
 import stat
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import htcondor2
 
@@ -366,12 +366,16 @@ class _Client:
 class ControlSocket:
     """Accepts clients and returns their requests.
 
+    Args:
+        listeners: descriptors of sockets that listen there already.
+
     Raises:
         OSError: no port can be bound.
     """
 
-    def __init__(self, where: Settings) -> None:
-        self._listeners = _listen(where)
+    def __init__(self, where: Settings, listeners: Sequence[int] = ()) -> None:
+        self.where = where
+        self._listeners = [*map(_adopted, listeners)] or _listen(where)
         port = self._listeners[0].getsockname()[1]
         self.address = sinful(where, port)  # the address for clients (DAG_Address)
         self._directory = where.directory
@@ -396,6 +400,15 @@ class ControlSocket:
     def fileno(self) -> int:
         """Readable when a client has connected or sent data."""
         return self._poll.fileno()
+
+    @property
+    def rests(self) -> bool:
+        """Whether nobody is connected."""
+        return self._is_accepting and not self._clients
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Those of the sockets that listen."""
+        return tuple(listener.fileno() for listener in self._listeners)
 
     def next_deadline(self) -> float | None:
         """When `work` is to be called even if nothing is readable (monotonic clock)."""
@@ -535,6 +548,13 @@ def _listen(where: Settings) -> list[socket.socket]:
         except OSError as problem:
             error = problem
     raise error
+
+
+def _adopted(fd: int) -> socket.socket:
+    os.set_inheritable(fd, False)
+    listener = socket.socket(fileno=fd)
+    listener.setblocking(False)
+    return listener
 
 
 def _bound(where: Settings, port: int) -> list[socket.socket]:

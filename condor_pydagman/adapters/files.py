@@ -652,6 +652,15 @@ class LockFile:
             raise self._write_error(error) from None
         return None
 
+    def adopt(self, fd: int) -> None:
+        """Go on with the lock that this process has held already, open as `fd`."""
+        os.set_inheritable(fd, False)
+        self._fd, self.found_file = fd, True
+
+    def fileno(self) -> int:
+        """The descriptor of the file, which must stay open; -1 if there is none."""
+        return self._fd
+
     def write(self, cluster: int, rescue: int = 0) -> None:
         """Write the cluster, and the number of the rescue file that the run began with (0: none).
 

@@ -89,9 +89,9 @@ def _watch(path: str, events: int) -> int:
 class HaltFile:
     """Reports when the halt file has appeared or disappeared."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_there: bool = False) -> None:
         self.path = path  # its name
-        self._there = False
+        self.is_there = is_there  # as last reported
         self._watch = DirectoryWatch(os.path.dirname(path) or ".")
 
     def fileno(self) -> int:
@@ -103,7 +103,7 @@ class HaltFile:
         None."""
         self._watch.clear()
         there = os.access(self.path, os.R_OK)
-        if there == self._there:
+        if there == self.is_there:
             return None
-        self._there = there
+        self.is_there = there
         return there

@@ -121,6 +121,15 @@ class NodesLog:
             self._raise_machine_error()
             raise FileError(f"can't read the nodes log {self.path}: {error}") from None
 
+    @property
+    def position(self) -> tuple[int, int]:
+        """How far it has been read, in bytes, and how long it was then."""
+        return self._offset, self._size
+
+    @position.setter
+    def position(self, position: tuple[int, int]) -> None:
+        self._offset, self._size = position
+
     def read(self) -> list[LogEvent | LogBroken | LogRepaired]:
         """New events, at most MAX_BATCH_EVENTS of them; an empty list if there are none yet.
 

@@ -72,6 +72,11 @@ class JobstateLog:
         """DAGMan ends in order."""
         self.add(jobstate.finished(now, code))
 
+    @property
+    def rests(self) -> bool:
+        """Whether all lines have been written."""
+        return not self._kept
+
     def add(self, *lines: str) -> None:
         """Add lines, newlines included."""
         self._kept += lines

@@ -135,6 +135,10 @@ class ScheddProcess:
         times = (self._give_up_at, retry_at, self._search.next_deadline(), *besides)
         return min((time for time in times if time is not None), default=None)
 
+    def memory(self) -> list[Any]:
+        """What the adapter has found out."""
+        return self._adapter.memory()
+
     def start(self) -> None:
         """Fork the child now, before there is much memory that it would share.
 

@@ -99,6 +99,11 @@ class ScriptRunner:
             return None
         return self._try(start)
 
+    @property
+    def rests(self) -> bool:
+        """Whether no script runs, and none is to be started."""
+        return not (self._runs or self._pending or self._killed_pending)
+
     def next_deadline(self) -> float | None:
         """When to call `work`, monotonic seconds; 0: at once."""
         if self._killed_pending:

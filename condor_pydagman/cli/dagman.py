@@ -16,17 +16,16 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from condor_pydagman.daemon.sources import Signals
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import escaped_lines
-from condor_pydagman.vocabulary import EXIT_RESTART
+from condor_pydagman.vocabulary import EXIT_RESTART, MEMORY
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.outlog import OutLog
-    from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.errors import UsageError
 
@@ -69,6 +68,13 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     from condor_pydagman.dagman_job import options as cli
     from condor_pydagman.errors import UsageError
 
+    if MEMORY in os.environ:
+        from condor_pydagman.daemon import wake
+
+        memory = wake.kept_memory(int(os.environ.pop(MEMORY)))
+        if memory is not None:
+            log, options = wake.open_log(memory), memory.settings.options
+            return _run(lambda: wake.woken_loop(memory, log, signals).go_on, log, options)
     try:
         ours = cli.split(argv)
     except UsageError as error:
@@ -92,7 +98,8 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     if isinstance(out, int):
         return out
     _print("Executing condor dagman ... ")
-    return _run(Invocation((sys.argv[0], *ours.rest), options, wrong, started), out, signals)
+    invocation = Invocation((sys.argv[0], *ours.rest), options, wrong, started)
+    return _run(lambda: _begin(invocation, out, signals), out, options)
 
 
 def _watch_bindings(options: DagmanOptions) -> None:
@@ -173,30 +180,28 @@ def _of_environment(text: str, error: OSError, options: DagmanOptions) -> tuple[
     return (f"{text}; starting again later" if code == EXIT_RESTART else text), code
 
 
-def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
+def _run(begin: Callable[[], Callable[[], int] | int], out: OutLog, options: DagmanOptions) -> int:
     """Run the DAG, with all errors logged; returns the exit code."""
     from condor_pydagman.daemon.dag_input import CannotStart
-    from condor_pydagman.daemon.loop import Loop
-    from condor_pydagman.daemon.sources import make_sources
     from condor_pydagman.errors import ConfigError, UsageError
     from condor_pydagman.records import banner
 
     try:
-        run = _begin(invocation, out, signals)
-        if not isinstance(run, int):
-            return Loop(run, make_sources(run, signals)).run_to_end()
-        code = run
+        begun = begin()
+        if callable(begun):
+            return begun()
+        code = begun
     except UsageError as error:
         code = _report_usage_error(str(error), out)
     except ConfigError as error:
         out.say(str(error), 0)
         _print(str(error), error=True)
-        code = _exit_code_before_start(invocation.options)
+        code = _exit_code_before_start(options)
     except CannotStart as error:
         out.say(str(error), 0)
         code = error.code
     except Exception as error:  # any error must reach the log
-        text, code = _unexpected_error(error, invocation.options)
+        text, code = _unexpected_error(error, options)
         out.say(text, 0)
         _print(text, error=True)
     out.say(banner.exit_line(os.getpid(), code), 0)
@@ -204,13 +209,15 @@ def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
     return code
 
 
-def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> DagRun | int:
-    """Prepare the run; returns the exit code instead if there is nothing to run.
+def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> Callable[[], int] | int:
+    """Prepare the run; returns what runs it, or the exit code if there is nothing to run.
 
     Raises:
         UsageError, ConfigError, CannotStart: the DAG can't be run.
     """
     from condor_pydagman.daemon import initialize, startup
+    from condor_pydagman.daemon.loop import Loop
+    from condor_pydagman.daemon.sources import make_sources
     from condor_pydagman.records import banner
 
     options = invocation.options
@@ -228,7 +235,7 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> DagRun | in
     run = startup.prepare(settings, out, invocation.started, lambda: signals.have_come)
     if options.setup_only:
         return startup.set_up(run)
-    return run
+    return Loop(run, make_sources(run, signals)).run_to_end
 
 
 def _unexpected_error(error: Exception, options: DagmanOptions) -> tuple[str, int]:

@@ -247,6 +247,13 @@ class Config:
         "Time without events before a report of what is awaited.",
         unit="seconds",
     )
+    sleep_after: int = integer(
+        "PYDAGMAN_SLEEP_AFTER",
+        0,
+        "Time without events after which DAGMan sleeps; 0 is never.",
+        0,
+        unit="seconds",
+    )
     check_queue_interval: int = integer(
         "DAGMAN_CHECK_QUEUE_INTERVAL",
         1800,

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from condor_pydagman.adapters.cedar import Ad, Value, value
-from condor_pydagman.adapters.control_socket import Request
+from condor_pydagman.adapters.control_socket import Request, Settings
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -84,6 +84,21 @@ class Control:
         if self._news:
             self._publish(self._news)
             self._news = {}
+
+    @property
+    def rests(self) -> bool:
+        """See `ports.Control`."""
+        waits = self._requests or self._pending_replies or self._unpublished
+        return not waits and (self._socket is None or self._socket.rests)
+
+    @property
+    def listening(self) -> Settings | None:
+        """Where commands are listened for."""
+        return None if self._socket is None else self._socket.where
+
+    def descriptors(self) -> tuple[tuple[int, ...], int]:
+        """Those of sockets that listen: for commands, and the local one (-1: none)."""
+        return () if self._socket is None else self._socket.descriptors(), -1
 
     def fileno(self) -> int:
         """Readable when a client wants something; -1 if there is no socket."""

@@ -162,6 +162,11 @@ class Helpers:
         """See `ports.Helpers`."""
         self.open(helper).ask(request, then)
 
+    @property
+    def rests(self) -> bool:
+        """See `ports.Helpers`: no helper has anything in its memory."""
+        return not (self._processes or self._in_steps)
+
     def next_deadline(self) -> float | None:
         """See `ports.Helpers`."""
         times = [helper.next_deadline() for helper in self._in_steps.values()]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.schedd_requests import ReadOwnAd
 from condor_pydagman.daemon.end_notice import Leaving
@@ -46,12 +46,13 @@ class Sources(NamedTuple):
     log_watch: ports.LogWatch
     halt_file: ports.HaltFile
     control: ports.Control
+    sleeper: ports.Sleeper | None = None  # lets DAGMan sleep, if it may
 
 
 class Loop:
     """Runs one DAG to its end, or until DAGMan has to leave."""
 
-    def __init__(self, run: DagRun, sources: Sources) -> None:
+    def __init__(self, run: DagRun, sources: Sources, memory: ports.Memory | None = None) -> None:
         self.run = run
         self._clock = clock = run.clock
         self._schedd = run.schedd
@@ -59,6 +60,8 @@ class Loop:
         self._signals, self._control = sources.signals, sources.control
         self._halt_file = sources.halt_file
         self._publisher = Publisher(run)
+        if memory is not None:
+            self._publisher.remember(memory.published)
         self._inputs: deque[inputs.Input] = deque()
         self._early_signals: list[inputs.Input] = []  # that came before the DAG began
         self._log = LogReader(
@@ -79,10 +82,15 @@ class Loop:
         self._notifiers: ports.Notifiers | None = None
         now = clock.monotonic()
         self._gathered_at = 0.0
+        # when the engine was told something last by this process, monotonic seconds
+        self.fed_at = now if memory is None else 0.0
         self._next_overdue_check_at = 0.0
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
-        self._epoch = clock.time() - now
+        self._epoch = clock.time() - now if memory is None else memory.epoch
         self._next_parent_check_at = now + PARENT_CHECK_S
+        if memory is not None:
+            self._next_parent_check_at = memory.next_parent_check_at
+            self._log.next_check_at = memory.next_log_check_at
 
     @property
     def exit(self) -> do.Exit | None:
@@ -125,6 +133,16 @@ class Loop:
         if self.run.recovering:
             self._replay()
         self._inputs.extend(self._early_signals)
+        return self._work()
+
+    def go_on(self) -> int:
+        """Go on after a sleep; returns the exit code."""
+        self._control.open()  # what it would tell has been told before
+        for source in (self._signals, self._schedd, *self._sources[2:5]):
+            self._sources.waiter.watch(source)
+        return self._work()
+
+    def _work(self) -> int:
         while self._performer.exit is None:
             if self._schedd.ready:
                 self._deliver_replies()
@@ -198,7 +216,7 @@ class Loop:
         self._performer.perform([do.Say(f"ERROR: {reason}", 0), do.HoldJobs(0, 0, reason), leave])
 
     def _feed(self, an_input: inputs.Input) -> None:
-        begun = self._clock.monotonic()
+        self.fed_at = begun = self._clock.monotonic()
         shutdown = self._performer.shutdown
         if shutdown is not None:  # the engine has ended
             shutdown.handle_input(an_input)
@@ -253,13 +271,21 @@ class Loop:
         deadline = run.engine.next_deadline()
         if deadline is not None and deadline <= self._now():
             self._inputs.append(inputs.Wake())
+        elif self._sources.sleeper is not None:
+            self._sources.sleeper.consider(self)
 
     def _sleep_s(self) -> float:
-        """Seconds until the next deadline."""
+        """Seconds until the next deadline, or the next look at files."""
         if self.run.log.more or self._schedd.ready:
             return 0.0
-        now = self._clock.monotonic()
-        until = min(self._log.next_check_at, self._next_parent_check_at)
+        until = min(self._log.next_check_at, self._next_parent_check_at, self.next_deadline())
+        if self._sources.sleeper is not None:
+            until = min(until, self._sources.sleeper.due_at(self))
+        return max(0.0, until - self._clock.monotonic())
+
+    def next_deadline(self) -> float:
+        """When something is due though nothing happens: monotonic seconds."""
+        until = float("inf")
         for due in (
             self._publisher.next_deadline(),
             self._control.next_deadline(),
@@ -269,11 +295,40 @@ class Loop:
         ):
             if due is not None and due < until:
                 until = due
-        sleep = until - now
         deadline = self.run.engine.next_deadline()
-        if deadline is not None:
-            sleep = min(sleep, deadline - self._epoch - now)
-        return max(0.0, sleep)
+        return until if deadline is None else min(until, deadline - self._epoch)
+
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is under way: whatever comes next comes from outside, or is a
+        deadline."""
+        run = self.run
+        parts: list[Any] = [self._publisher, self._control, self._performer, run, run.engine]
+        busy = not self.idle or self._schedd.busy or self._notifiers is not None
+        return not busy and all(part.rests for part in parts)
+
+    def looks_again(self) -> bool:
+        """Whether something has happened; signals that are blocked do not count."""
+        self._gather(0.0)
+        return bool(self._inputs)
+
+    def watches(self) -> tuple[int, int]:
+        """The descriptors of the log's watch and the halt file's, -1 without inotify."""
+        return self._sources.log_watch.fileno(), self._sources.halt_file.fileno()
+
+    def memory(self) -> dict[str, Any]:
+        """What `go_on` goes on with, of what is known here."""
+        control: Any = self._control
+        halt_file: Any = self._halt_file
+        return {
+            "epoch": self._epoch,
+            "next_parent_check_at": self._next_parent_check_at,
+            "next_log_check_at": self._log.next_check_at,
+            "published": self._publisher.memory(),
+            "halted": halt_file.is_there,
+            "sockets": control.descriptors(),
+            "listening": control.listening,
+        }
 
     def _gather(self, seconds: float) -> None:
         """Wait up to `seconds` for something to happen, and turn it into inputs."""

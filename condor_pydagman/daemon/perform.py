@@ -116,6 +116,11 @@ class Performer:
         """Whether the engine has asked for the end."""
         return self.exit is not None or self.shutdown is not None
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing has been begun that is to be ended."""
+        return self.exit is None and self.shutdown is None and not self._pending_removals
+
     def perform(self, actions: list[do.Action]) -> None:
         """Perform or begin actions, in order; results are added to the inputs."""
         if len(actions) >= MANY:

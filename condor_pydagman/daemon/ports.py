@@ -68,6 +68,36 @@ class Waiter(Protocol):
         """Wait up to `seconds`; returns the descriptors of the sources that are ready."""
 
 
+class Sleeper(Protocol):
+    """Lets DAGMan sleep; see `daemon.sleep`."""
+
+    def due_at(self, loop: Any) -> float:
+        """When to call `consider`, if nothing happens until then."""
+
+    def consider(self, loop: Any) -> None:
+        """Sleep, if it is time and nothing is under way: this does not return then."""
+
+
+class Memory(Protocol):
+    """What a loop goes on with after a sleep; see `Loop.memory`."""
+
+    @property
+    def epoch(self) -> float:
+        """Added to monotonic seconds: the time of the engine."""
+
+    @property
+    def published(self) -> Mapping[str, Any]:
+        """See `Publisher.memory`."""
+
+    @property
+    def next_parent_check_at(self) -> float:
+        """Monotonic seconds."""
+
+    @property
+    def next_log_check_at(self) -> float:
+        """The same."""
+
+
 class Schedd(Protocol):
     """The schedd, with requests that do not block.
 

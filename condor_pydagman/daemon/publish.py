@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine.inputs import LimitsWanted
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon.status_files import StatusFiles
 
 # When each kind of output is to be published next; the caller gives the time.
+
+_MEMORY = (
+    "statistics",
+    "limits_edits",
+    "_limits_there",
+    "_next_job_table",
+    "_published",
+    "_timetable",
+    "_priority",
+)
 
 COST_FACTOR = 10.0  # intervals per duration: one kind of output takes at most a tenth of the time
 
@@ -172,6 +182,20 @@ class Publisher:
             # seen what this one did.
             self._limits_there = {name: str(found.get(name)) for name in ours}
         return wanted
+
+    @property
+    def rests(self) -> bool:
+        """Whether the schedd has answered all edits."""
+        return not self._requested
+
+    def memory(self) -> dict[str, Any]:
+        """What `remember` takes over in another process: what has been published, and when."""
+        return {name: getattr(self, name) for name in _MEMORY}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """Take over the state of another object."""
+        for name, value in memory.items():
+            setattr(self, name, value)
 
     def note_change(self) -> None:
         """Something changed."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.schedd_requests import EditOwnAd
@@ -160,6 +160,19 @@ class DagRun:
         if self.scripts is not None:
             self.scripts.kill_all(answered=answered)
         self.helpers.kill_programs()
+
+    @property
+    def rests(self) -> bool:
+        """Whether only the engine has what is known of the DAG, and nothing of it is under way."""
+        parts: list[Any] = [self.jobstate, self.scripts, self.helpers]
+        if (
+            self.extras is not None
+            or self._placements is not None
+            or self.log.more
+            or self.log.torn
+        ):
+            return False
+        return all(part is None or part.rests for part in parts)
 
     def script_runner(self) -> ports.Scripts:
         """What runs scripts.  A DAG that had none has got them with a piece, whose `obstacle` has

@@ -11,6 +11,7 @@ import contextlib
 import os
 import select
 import signal
+import time
 from collections.abc import Collection
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon.loop import Sources
     from condor_pydagman.daemon.ports import Source
     from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.daemon.sleep import Memory, Sleeper
 
 
 _HANDLED = (signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGCHLD)
@@ -96,13 +98,27 @@ class Poll:
         return {fd for fd, _ in self._poll.poll(int(seconds * 1000 + 0.999))}
 
 
-def make_sources(run: DagRun, signals: Signals) -> Sources:
-    """The sources of a run."""
+def make_sources(run: DagRun, signals: Signals, memory: Memory | None = None) -> Sources:
+    """The sources of a run; `memory`: of one that has slept."""
     from condor_pydagman.adapters.inotify import FileWatch, HaltFile
     from condor_pydagman.daemon.clients import Control
     from condor_pydagman.daemon.loop import Sources
     from condor_pydagman.feature_table import NAMES, SERVES_CLIENTS, part
 
-    watch, halt_file = FileWatch(run.log.path), HaltFile(run.paths.halt)
-    sockets = part(SERVES_CLIENTS, "sockets").Clients if SERVES_CLIENTS in NAMES else Control
-    return Sources(Poll(), signals, watch, halt_file, sockets(run))
+    watch = FileWatch(run.log.path)
+    halt_file = HaltFile(run.paths.halt, is_there=memory is not None and memory.halted)
+    local = () if memory is None else (memory.descriptors.local,)
+    served = SERVES_CLIENTS in NAMES
+    control = part(SERVES_CLIENTS, "sockets").Clients(run, *local) if served else Control(run)
+    return Sources(Poll(), signals, watch, halt_file, control, _sleeper(run, memory))
+
+
+def _sleeper(run: DagRun, memory: Memory | None) -> Sleeper | None:
+    if not (run.config.sleep_after and run.job.cluster):
+        return None
+    from condor_pydagman.daemon.sleep import Sleeper
+
+    used = time.process_time()
+    if memory is None:
+        return Sleeper((), used)
+    return Sleeper((*memory.wakes, time.monotonic()), used - memory.cpu_s)

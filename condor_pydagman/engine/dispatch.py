@@ -107,7 +107,7 @@ def _rewrite_overdue(run: RunState) -> None:
     """Write records again that were not read back: they are lost in the log (behind a torn event,
     say), and what waits for them would do so for ever."""
     for kind, key, records in run.written.overdue(run.now):
-        if kind is OF_NODE:
+        if kind == OF_NODE:
             name = run.dag.names[key]
             run.say(f"Writing what DAGMan decided about node {name} once more")
         run.write(kind, key, *records)

@@ -134,6 +134,13 @@ class Engine:
         """No event of the log that is followed comes at once: find out what has been left open."""
         lifecycle.settle(self.run)
 
+    @property
+    def rests(self) -> bool:
+        """Whether it only waits: for what comes from outside, or for a deadline."""
+        run = self.run
+        waits = run.phase is Phase.RUNNING and run.mode is Mode.RUN
+        return waits and run.end.wanted is None and not run.query.running
+
     def next_deadline(self) -> float | None:
         """When the engine wants a Wake if nothing else comes (seconds since the epoch); None:
         never."""

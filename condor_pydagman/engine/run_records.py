@@ -16,6 +16,7 @@ from condor_pydagman.engine.queues import HoldScripts, RetryQueue, ScriptQueue
 from condor_pydagman.engine.rules import Ending
 from condor_pydagman.engine.throttles import RestartPace
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.timers import (
     CONFIRM_TIMEOUT_S,
     FIRST_QUERY_DELAY_S,
@@ -309,12 +310,11 @@ class NoopIds:
         self._last = max(self._last, number)
 
 
-class Kind:
-    """What records are about; each is equal to itself only."""
+class Kind(NamedTuple):
+    """What records are about."""
 
-    def __init__(self, name: str, *, holds: bool = False) -> None:
-        self.name = name  # for people who look for mistakes
-        self.holds = holds  # whether nothing starts while one of them is awaited
+    name: str  # of this kind only
+    holds: bool = False  # whether nothing starts while one of them is awaited
 
 
 class Journal:

@@ -40,6 +40,10 @@ class FakeScripts:
         self.problems: list[str] = []
         self._retry_at = 0.0
 
+    @property
+    def rests(self) -> bool:
+        return not (self.running or self.over or self.pending or self.unstarted)
+
     def start(
         self, action: RunScript, script: Script, name: str, directory: str, more: object = None
     ) -> ScriptEnded | None:

@@ -81,22 +81,22 @@ class FakeHaltFile:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._seen = False
+        self.is_there = False
 
     def fileno(self) -> int:
         return HALT_FILE
 
     @property
     def ready(self) -> bool:
-        return self._is_there() != self._seen
+        return self._exists() != self.is_there
 
     def look(self) -> bool | None:
         if not self.ready:
             return None
-        self._seen = self._is_there()
-        return self._seen
+        self.is_there = self._exists()
+        return self.is_there
 
-    def _is_there(self) -> bool:
+    def _exists(self) -> bool:
         return "file" in self._world.users.halted
 
 
@@ -106,6 +106,15 @@ class FakeControl:
     def __init__(self, world: World) -> None:
         self._world = world
         self.said: list[inputs.Input] = []
+
+    @property
+    def rests(self) -> bool:
+        return not self.said
+
+    listening = None
+
+    def descriptors(self) -> tuple[tuple[int, ...], int]:
+        return (), -1
 
     def fileno(self) -> int:
         return CONTROL

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.loop import Loop, Sources
 from condor_pydagman.daemon.run import Beginning, DagRun, OwnJob, OwnProcess, Ports
+from condor_pydagman.daemon.sleep import packed, unpacked
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -76,12 +78,42 @@ class _Watched(list[do.Action]):
             world.oracles.input_done(process, self._input)
 
 
+class Asleep(BaseException):
+    """DAGMan sleeps, and goes on with this."""
+
+    def __init__(self, kept: bytes) -> None:
+        super().__init__()
+        self.kept = kept
+
+
+class FakeSleeper:
+    """Lets DAGMan sleep, and wakes it at once, at every moment at which it may sleep."""
+
+    def __init__(self) -> None:
+        self._slept_at = -1.0
+
+    def due_at(self, loop: Loop) -> float:
+        return float("inf")
+
+    def consider(self, loop: Loop) -> None:
+        now = loop.run.clock.monotonic()
+        if loop.rests and now > self._slept_at:
+            self._slept_at = now
+            engine = loop.run.engine
+            engine.process = None
+            raise Asleep(packed((engine, loop.memory())))
+
+
 class FakeHelpers:
     """What is done for features that few DAGs have."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
         self._opened: dict[str, Any] = {}
+
+    @property
+    def rests(self) -> bool:
+        return not self._opened
 
     def open(self, name: str) -> Any:
         if name not in self._opened:
@@ -153,11 +185,24 @@ class Process:
             self.log.watch,
             self.halt_file,
             self.control,
+            FakeSleeper() if world.sleepy else None,
         )
         run = self._run(recovering)
         for part in world.parts:
             part.prepare(run)
         self.loop = Loop(run, sources)
+
+    def wake(self, kept: bytes) -> None:
+        """DAGMan wakes; what is outside has stayed as it was."""
+        engine, memory = unpacked(kept)
+        self.engine, self.dag, old = engine, engine.run.dag, self.loop
+        engine.process = self
+        run = self._run(old.run.resumes)
+        run.recovering, run.written_rescue = False, old.run.written_rescue
+        for part in self.world.parts:
+            part.prepare(run)
+        sources = old._sources._replace(waiter=ports.FakeWaiter(self.world, self))
+        self.loop = Loop(run, sources, SimpleNamespace(**memory))
 
     def _run(self, recovering: bool) -> DagRun:
         world, config = self.world, self.world.workload.config

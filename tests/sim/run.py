@@ -59,15 +59,16 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
     print(f"seed {seed}: {verdict.error or 'well'}")
 
 
-def _judged(seed: int, options: argparse.Namespace) -> Verdict:
+def _judged(seed: int, options: argparse.Namespace, *, sleepy: bool = False) -> Verdict:
     kinds = {kind: getattr(options, kind) for kind in MEANINGS}
     if options.in_turn:
         kinds.update(in_turn(options.in_turn, seed))
-    return judge(seed, together=not options.apart, **kinds)
+    return judge(seed, together=not options.apart, sleepy=sleepy, **kinds)
 
 
-def _trace(seed: int, options: argparse.Namespace) -> str:
-    return _judged(seed, options).world.trace_text()
+def _trace(seed: int, options: argparse.Namespace, *, sleepy: bool = False) -> str:
+    verdict = _judged(seed, options, sleepy=sleepy)
+    return verdict.world.trace_text() + verdict.error
 
 
 def main() -> int:
@@ -83,6 +84,7 @@ def main() -> int:
         words = {"action": "store_const", "const": how, "dest": "in_turn"}
         parser.add_argument(f"--{how}", **words, help="of the kinds, in turn")
     parser.add_argument("--apart", action="store_true", help="no nodes are submitted together")
+    parser.add_argument("--sleepy", action="store_true", help="DAGMan sleeps: same trace?")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []
@@ -95,6 +97,8 @@ def main() -> int:
         codes.update(verdict.world.exit_codes[-1:])
         if options.twice and _trace(seed, options) != verdict.world.trace_text():
             verdict = Verdict(verdict.world, verdict.error + " O11: another trace")
+        if options.sleepy and _trace(seed, options, sleepy=True) != verdict.world.trace_text():
+            verdict = Verdict(verdict.world, verdict.error + " sleep changes what happens")
         if verdict.error:
             failed.append(seed)
         if options.verbose or verdict.error:

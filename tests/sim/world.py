@@ -22,7 +22,7 @@ from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.faults import Faults
 from tests.sim.kinds import PARTS, chosen
 from tests.sim.oracles import FollowedLog, Oracles
-from tests.sim.process import DESCRIPTION, Killed, Process
+from tests.sim.process import DESCRIPTION, Asleep, Killed, Process
 from tests.sim.users import Users
 from tests.sim.verdicts import Violation
 from tests.sim.workload import Workload, draw
@@ -68,9 +68,12 @@ class World:
         faults: Faults | None = None,
         crash_at: Collection[int] = (),
         together: bool = True,
+        sleepy: bool = False,
         **kinds: bool,
     ) -> None:
         self.seed = seed
+        self.sleepy = sleepy  # whether DAGMan sleeps wherever it may
+        self.slept = 0  # how often it has
         self.kinds = chosen(**kinds)
         self.rng = Random(seed)
         self.workload = workload or draw(seed, self.rng, self.kinds, together=together)
@@ -146,7 +149,14 @@ class World:
         process = Process(self, recovering=recovering)
         self.process = process
         self.oracles.started(process, recovering=recovering)
-        process.loop.run_to_end()
+        work = process.loop.run_to_end
+        while process.exit is None:
+            try:
+                work()
+            except Asleep as sleep:
+                self.slept += 1
+                process.wake(sleep.kept)
+                work = process.loop.go_on
         self._exited(process)
 
     # What the fakes use.

@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_421}
+LOADED = {"modules": 132, "lines": 31_631}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -71,24 +71,24 @@ LOADED = {"modules": 132, "lines": 31_421}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1616,
-    "adapters": 7650,
+    "": 1629,
+    "adapters": 7689,
     "api": 2354,
-    "cli": 5169,
+    "cli": 5176,
     "config": 1017,
-    "daemon": 4242,
+    "daemon": 4809,
     "dagman_job": 2226,
     "data_requests": 1745,
-    "engine": 7770,
+    "engine": 7776,
     "explain": 2399,
-    "features": 29971,
+    "features": 30002,
     "follow": 4557,
     "graph": 4259,
     "language": 3945,
     "lint": 4463,
     "monitor": 3123,
     "picture": 2989,
-    "placement": 13697,
+    "placement": 13695,
     "pool": 1725,
     "records": 2967,
     "report": 2334,
@@ -96,14 +96,14 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 129_953
+LINES_OF_TESTS = 130_462
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_817,
-    "cli/dagman.py": 33_739,
-    "cli/dag_checker.py": 18_524,
-    "cli/watch.py": 30_004,
-    "placement/data_node.py": 21_942,
+    "cli/submit_dag.py": 34_916,
+    "cli/dagman.py": 34_371,
+    "cli/dag_checker.py": 18_546,
+    "cli/watch.py": 30_032,
+    "placement/data_node.py": 21_961,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

@@ -95,6 +95,12 @@ class LocalClients:
         self._number = 0
         self._by = ""
 
+    @property
+    def rests(self) -> bool:
+        """Whether nobody waits for anything."""
+        waits = (self._asked, self._parts, self._offers, self._commands, self._unanswered)
+        return not any(waits)
+
     def next_deadline(self) -> float | None:
         """When `taken` is to be called though no client has written (monotonic clock)."""
         if self._parts or self._offers or self._socket.ready:

@@ -22,8 +22,9 @@ from condor_pydagman.records.own_ad import HALTED, PRIORITY
 class Clients(Control):
     """See `ports.Control`."""
 
-    def __init__(self, run: DagRun) -> None:
+    def __init__(self, run: DagRun, listener: int = -1) -> None:
         super().__init__(run)
+        self._listener = listener  # the local socket, if it listens already; -1: it does not
         self._local_socket: RequestSocket | None = None
         self._local: Any = None  # what serves it
         self._epoll = select.epoll()
@@ -38,7 +39,7 @@ class Clients(Control):
         elif priority is not None:
             self._news[PRIORITY] = "undefined"  # of a run that has ended
         try:
-            self._local_socket = RequestSocket(run.paths.primary)
+            self._local_socket = RequestSocket(run.paths.primary, self._listener)
         except OSError as error:
             reason = error.strerror or error
             run.out.say(f"Warning: condor_pydagman steer can't reach this DAGMan: {reason}")
@@ -46,6 +47,18 @@ class Clients(Control):
             if fd >= 0:
                 self._epoll.register(fd, select.EPOLLIN)
         return restored
+
+    @property
+    def rests(self) -> bool:
+        """See `ports.Control`."""
+        parts = (self._local_socket, self._local)
+        return super().rests and all(part is None or part.rests for part in parts)
+
+    def descriptors(self) -> tuple[tuple[int, ...], int]:
+        """See `ports.Control`."""
+        command, _ = super().descriptors()
+        local = self._local_socket
+        return command, -1 if local is None else local.listener.fileno()
 
     def fileno(self) -> int:
         """Readable when a client wants something."""

@@ -144,23 +144,30 @@ class Client:
 class RequestSocket:
     """Listens, and reads lines.
 
-    `dag_file`: of the DAG.
+    Args:
+        dag_file: of the DAG.
+        listener: descriptor of a socket that listens there already; -1: none does.
 
     Raises:
         OSError: there can be no socket.
     """
 
-    def __init__(self, dag_file: str) -> None:
+    def __init__(self, dag_file: str, listener: int = -1) -> None:
         self._uid = os.geteuid()
         self._clients: dict[int, Client] = {}
-        self._listener = _listening(dag_file, self._uid)
+        self.listener = _listening(dag_file, self._uid) if listener < 0 else _adopted(listener)
         self._epoll = select.epoll()
-        self._epoll.register(self._listener, select.EPOLLIN)
+        self._epoll.register(self.listener, select.EPOLLIN)
         self._ready: deque[Client] = deque()  # lines of theirs wait
 
     def fileno(self) -> int:
         """Readable when `work` is to be called."""
         return self._epoll.fileno()
+
+    @property
+    def rests(self) -> bool:
+        """Whether nobody is connected."""
+        return not self._clients
 
     @property
     def ready(self) -> bool:
@@ -171,7 +178,7 @@ class RequestSocket:
         """Read what clients have sent; not of those whose lines wait already."""
         until = time.monotonic() + SERVE_SLICE_S
         for fd, events in self._epoll.poll(0):
-            if fd == self._listener.fileno():
+            if fd == self.listener.fileno():
                 self._accept()
                 continue
             client = self._clients[fd]
@@ -219,13 +226,13 @@ class RequestSocket:
             client.closed = True
             client.connection.close()
         self._clients.clear()
-        self._listener.close()
+        self.listener.close()
         self._epoll.close()
 
     def _accept(self) -> None:
         for _ in range(MAX_ACCEPTS):
             try:
-                connection, _address = self._listener.accept()
+                connection, _address = self.listener.accept()
             except OSError:
                 return
             if peer_uid(connection) != self._uid or len(self._clients) >= MAX_CLIENTS:
@@ -243,6 +250,11 @@ class RequestSocket:
         elif self._clients.pop(fd, None) is not None:
             self._epoll.unregister(fd)
             client.connection.close()
+
+
+def _adopted(fd: int) -> socket.socket:
+    os.set_inheritable(fd, False)
+    return socket.socket(fileno=fd)
 
 
 def _listening(dag_file: str, uid: int) -> socket.socket:

@@ -1,0 +1,279 @@
+"""Sleep: a DAGMan that has nothing to do becomes a small program that waits until it has.
+
+The process executes the waiter (libexec/condor_dagman.c), and the waiter executes DAGMan again:
+the process stays the same for the schedd.  What DAGMan knows is kept meanwhile behind a descriptor
+that has no name and that only this process has, so nothing is found out again, asked again or done
+again: the engine goes on with the state that it had.  Where that can't be read, since another
+version has been installed meanwhile, DAGMan starts as after any end of its process: it recovers.
+
+DAGMan sleeps only while nothing is under way: no child, no request, no client, nothing to write.
+What it waits for then is the log, the halt file, the sockets, signals and the next deadline, and
+the waiter waits for the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import condor_pydagman
+from condor_pydagman.adapters.control_socket import Settings as Listening
+from condor_pydagman.daemon.initialize import Settings
+from condor_pydagman.daemon.run import Beginning, OwnJob
+from condor_pydagman.engine import FORM
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.job_description import Workflow
+from condor_pydagman.records.log_lines import Header
+from condor_pydagman.records.own_events import StampForm
+from condor_pydagman.timers import (
+    LEAST_SLEEP_S,
+    PARENT_CHECK_S,
+    SLEEP_AGAIN_S,
+)
+from condor_pydagman.vocabulary import MEMORY
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.loop import Loop
+
+WAITER = os.path.join(os.path.dirname(condor_pydagman.__file__), "libexec", "condor_dagman")
+WORDS, REASON = "PYDAGMAN_WAIT", "PYDAGMAN_WOKEN"  # environment variables
+COST = 100  # seconds of sleep that pay for a second of CPU which a start takes
+OFTEN = 6  # wakes in an hour; with each one more the time awake doubles
+HOUR = 3600.0
+SKIPPED = (6, 33, 40)  # events that can wait: image size, attribute update, file transfer
+
+
+class Descriptors(NamedTuple):
+    """Those that stay open; -1 and empty if there are none."""
+
+    lock: int
+    command: tuple[int, ...]  # the sockets that listen for commands
+    local: int  # that for people's programs
+
+
+class Memory(NamedTuple):
+    """All that DAGMan goes on with."""
+
+    descriptors: Descriptors
+    lock: str  # path of the lock file
+    next_parent_check_at: float  # monotonic seconds
+    next_log_check_at: float
+    settings: Settings
+    workflow: Workflow
+    job: OwnJob
+    beginning: Beginning
+    written_rescue: int
+    stamps: StampForm
+    header: Header
+    verbosity: int
+    tests: bool  # whether lines of category D_TEST are written
+    started: float  # when DAGMan started, seconds since the epoch
+    directory: str  # in which it works
+    parent: int  # the process that started it
+    dag: Dag
+    engine: Engine
+    given: Mapping[str, Any]  # what features have begun with
+    epoch: float  # added to monotonic seconds: the time of the engine
+    published: Mapping[str, Any]  # see Publisher.memory
+    schedd: list[Any]  # see ScheddAdapter.memory
+    listening: Listening | None  # where commands come from
+    log: tuple[int, int]  # how far it has been read, and its size then
+    halted: bool  # whether the halt file was there
+    wakes: tuple[float, ...]  # of the last hour, monotonic seconds
+    cpu_s: float  # that the process has used
+
+
+def form() -> list[Any]:
+    """What may read what is kept: nothing but the same modules."""
+    there = os.stat(condor_pydagman.__file__)
+    return [condor_pydagman.__version__, FORM, sys.version, there.st_ino, there.st_mtime_ns]
+
+
+def _read_only(values: dict[Any, Any]) -> Mapping[Any, Any]:
+    return MappingProxyType(values)
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, value: Any) -> Any:
+        if type(value) is MappingProxyType:
+            return _read_only, (dict(value),)
+        return NotImplemented
+
+
+def packed(memory: Memory) -> bytes:
+    """As bytes.
+
+    Raises:
+        Exception: something of it can't be kept.
+    """
+    kept = io.BytesIO()
+    pickle.dump(form(), kept)
+    _Pickler(kept, pickle.HIGHEST_PROTOCOL).dump(memory)
+    return kept.getvalue()
+
+
+def unpacked(kept: bytes) -> Memory | None:
+    """What DAGMan goes on with; None if other modules have written it."""
+    file = io.BytesIO(kept)
+    try:
+        if pickle.load(file) != form():
+            return None
+        memory: Memory = pickle.load(file)
+    except Exception:  # whatever it is, the log has all that matters
+        return None
+    return memory
+
+
+class Sleeper:
+    """Puts a DAGMan to sleep.
+
+    Args:
+        wakes: of the last hour, monotonic seconds, that of this process included.
+        start_s: seconds of CPU that it has taken to start.
+    """
+
+    def __init__(self, wakes: tuple[float, ...], start_s: float) -> None:
+        self._wakes = wakes
+        self._start_s = start_s
+        self._is_possible = os.access(WAITER, os.X_OK) and os.access(sys.argv[0], os.X_OK)
+
+    def due_at(self, loop: Loop) -> float:
+        """When to call `consider`, if nothing happens until then: monotonic seconds."""
+        after_s = float(loop.run.config.sleep_after)
+        if not (after_s and self._is_possible):
+            return float("inf")
+        woken_at = self._wakes[-1] if self._wakes else 0.0
+        if loop.fed_at <= woken_at:
+            return woken_at + SLEEP_AGAIN_S
+        lately = sum(1 for wake in self._wakes if wake > loop.fed_at - HOUR)
+        awake_s = max(after_s, COST * self._start_s) * 2.0 ** max(0, lately - OFTEN)
+        return loop.fed_at + min(awake_s, HOUR)
+
+    def consider(self, loop: Loop) -> None:
+        """Sleep, if it is time and nothing is under way: this does not return then."""
+        now = loop.run.clock.monotonic()
+        until = loop.next_deadline()
+        if now < self.due_at(loop) or until - now < LEAST_SLEEP_S:
+            return
+        if not loop.rests or _has_children():
+            return
+        signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+        try:
+            if loop.looks_again():
+                return
+            self._sleep(loop, until)
+        except Exception as error:  # DAGMan goes on without sleep, whatever it is
+            self._is_possible = False
+            loop.run.out.say(f"Warning: DAGMan can't sleep: {type(error).__name__}: {error}", 0)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+    def _sleep(self, loop: Loop, until: float) -> None:
+        now = loop.run.clock.monotonic()
+        wakes = tuple(wake for wake in self._wakes if wake > now - HOUR)
+        memory = _memory(loop, wakes)
+        kept = _kept_open(packed(memory))
+        watches = [fd for fd in loop.watches() if fd >= 0]
+        words = [*_words(memory, loop, until), *(word for fd in watches for word in ("watch", fd))]
+        words += ["exec", sys.argv[0], *sys.argv]
+        told = _kept_open(b"".join(os.fsencode(str(word)) + b"\0" for word in words))
+        found = memory.descriptors
+        opened = {kept, told, found.lock, *found.command, found.local, *watches} - {-1}
+        _leave_open(opened)
+        loop.run.out.say("Nothing to do: asleep until something happens", 3)
+        loop.run.out.flush()
+        environment = {**os.environ, WORDS: str(told), MEMORY: str(kept)}
+        try:
+            os.execve(WAITER, sys.argv, environment)
+        finally:  # it has failed
+            for fd in opened:
+                os.set_inheritable(fd, False)
+            os.close(kept)
+            os.close(told)
+
+
+def _memory(loop: Loop, wakes: tuple[float, ...]) -> Memory:
+    run: Any = loop.run
+    known = loop.memory()
+    command, local = known["sockets"]
+    return Memory(
+        Descriptors(run.lock.fileno(), command, local),
+        run.lock.path,
+        known["next_parent_check_at"],
+        0.0,  # there may be news, of which a new watch does not tell
+        Settings(run.options, run.config, run.helpers.admin),
+        run.workflow,
+        run.job,
+        Beginning(run.resumes, run.rescue_number),
+        run.written_rescue,
+        run.stamps,
+        run.out.header,
+        run.out.verbosity,
+        run.out.tests,
+        run.process.started,
+        run.process.directory,
+        os.getppid(),
+        run.dag,
+        run.engine,
+        run.helpers.given,
+        known["epoch"],
+        known["published"],
+        run.schedd.memory(),
+        known["listening"],
+        run.log.position,
+        known["halted"],
+        wakes,
+        time.process_time(),
+    )
+
+
+def _words(memory: Memory, loop: Loop, until: float) -> list[Any]:
+    """What the waiter waits for; the form is that of libexec/condor_dagman.c."""
+    run, found = loop.run, memory.descriptors
+    watched = all(fd >= 0 for fd in loop.watches())
+    look_s = PARENT_CHECK_S if watched else run.config.user_log_scan_interval
+    words: list[Any] = ["until", until, "look", look_s, "parent", memory.parent]
+    for path in (run.lock.path, run.log.path):
+        there = os.lstat(path)
+        words += ["same", path, there.st_dev, there.st_ino]
+    words += ["log", run.log.path, memory.log[0], "halt", run.paths.halt, int(memory.halted)]
+    for number in SKIPPED:
+        words += ["skip", number]
+    for fd in (*found.command, found.local):
+        if fd >= 0:
+            words += ["poll", fd]
+    return words
+
+
+def _kept_open(data: bytes) -> int:
+    """A descriptor of a file without a name that has the data."""
+    fd = os.memfd_create("condor_dagman")
+    with open(fd, "wb", closefd=False) as file:
+        file.write(data)
+    return fd
+
+
+def _leave_open(wanted: set[int]) -> None:
+    """Let the waiter have these, and no others but the standard ones."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            with contextlib.suppress(OSError):  # that of the directory just listed
+                os.set_inheritable(int(name), int(name) in wanted)
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True

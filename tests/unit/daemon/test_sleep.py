@@ -1,0 +1,71 @@
+"""When DAGMan sleeps, and what it keeps."""
+
+from __future__ import annotations
+
+import pickle
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from condor_pydagman.config import Config
+from condor_pydagman.daemon import sleep
+from condor_pydagman.daemon.sleep import HOUR, Sleeper, packed, unpacked
+from condor_pydagman.timers import SLEEP_AGAIN_S
+from tests import make
+
+
+def loop(fed_at: float, after: int = 60) -> Any:
+    return SimpleNamespace(fed_at=fed_at, run=SimpleNamespace(config=Config(sleep_after=after)))
+
+
+@pytest.fixture(autouse=True)
+def there_is_a_waiter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sleep.os, "access", lambda path, mode: True)
+
+
+@pytest.mark.parametrize(
+    ("wakes", "start_s", "fed_at", "due_s"),
+    [
+        ((), 0.1, 50.0, 60.0),
+        ((), 2.0, 50.0, 200.0),  # a hundred times what a start costs
+        ((40.0,), 0.1, 50.0, 60.0),
+        ((50.0,), 0.1, 50.0, SLEEP_AGAIN_S),  # nothing has come since it woke
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.1, 50.0, 60.0),
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0), 0.1, 50.0, 120.0),  # seven in an hour
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0), 0.1, 4000.0, 60.0),  # that hour is over
+        (tuple(float(number) for number in range(40)), 0.1, 50.0, HOUR),
+    ],
+)
+def test_when_it_sleeps(
+    wakes: tuple[float, ...], start_s: float, fed_at: float, due_s: float
+) -> None:
+    assert Sleeper(wakes, start_s).due_at(loop(fed_at)) == pytest.approx(fed_at + due_s)
+
+
+def test_it_does_not_without_the_knob_or_the_waiter(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Sleeper((), 0.1).due_at(loop(50.0, after=0)) == float("inf")
+    monkeypatch.setattr(sleep.os, "access", lambda path, mode: path != sleep.WAITER)
+    assert Sleeper((), 0.1).due_at(loop(50.0)) == float("inf")
+
+
+def test_what_is_kept_is_as_it_was() -> None:
+    engine = make.harness_of("A -> B\nRETRY A 2\nCATEGORY B few\nMAXJOBS few 1").engine
+    memory = (engine, MappingProxyType({"a": MappingProxyType({1: 2})}))
+    again, mapping = unpacked(packed(memory))  # type: ignore[arg-type, misc]
+    assert again.report() == engine.report()
+    assert mapping == memory[1]
+    assert type(mapping) is type(mapping["a"]) is MappingProxyType
+
+
+@pytest.mark.parametrize("damage", [lambda kept: kept[:-9], lambda kept: b"", lambda kept: b"x"])
+def test_what_is_damaged_is_not_gone_on_with(damage: Any) -> None:
+    assert unpacked(damage(packed(make.harness_of("A").engine))) is None  # type: ignore[arg-type]
+
+
+def test_nor_is_what_another_version_has_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = packed({})  # type: ignore[arg-type]
+    assert unpacked(kept) == {}
+    monkeypatch.setattr(sleep.condor_pydagman, "__version__", "0.0")
+    assert unpacked(kept) is None
+    assert pickle.loads(kept) != sleep.form()
