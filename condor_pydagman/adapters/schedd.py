@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import classad2
 import htcondor2
 
 from condor_pydagman.adapters import descriptions, job_history
@@ -367,7 +368,11 @@ class ScheddAdapter:
         """
         ad = self._ad(self.cluster, _OWN_ATTRIBUTES)
         if ad is not None and LEAVES in ad:
-            ad[LEAVES] = ad.eval(LEAVES)
+            ended = classad2.ClassAd()  # without what has changed since, JobRunCount for example
+            for name in LEAVING:
+                if name in ad:
+                    ended[name] = ad.lookup(name)
+            ad[LEAVES] = ended.eval(LEAVES)
         return {} if ad is None else _literals(ad, _OWN_ATTRIBUTES)
 
     def own_expressions(self, names: Iterable[str]) -> dict[str, str]:

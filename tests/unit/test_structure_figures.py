@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_631}
+LOADED = {"modules": 132, "lines": 31_636}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -72,7 +72,7 @@ LOADED = {"modules": 132, "lines": 31_631}
 SLACK = 50
 LINES = {
     "": 1629,
-    "adapters": 7689,
+    "adapters": 7694,
     "api": 2354,
     "cli": 5176,
     "config": 1017,
@@ -96,11 +96,11 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 130_462
+LINES_OF_TESTS = 130_486
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_916,
-    "cli/dagman.py": 34_371,
+    "cli/submit_dag.py": 34_921,
+    "cli/dagman.py": 34_376,
     "cli/dag_checker.py": 18_546,
     "cli/watch.py": 30_032,
     "placement/data_node.py": 21_961,

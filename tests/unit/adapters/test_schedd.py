@@ -183,6 +183,24 @@ def test_what_is_undefined_in_the_own_ad_is_not_there(monkeypatch: pytest.Monkey
     assert begun_anew({**own, "JobRunCount": 3}, 2000.0, recovers=True) == {}
 
 
+@pytest.mark.parametrize(
+    ("leaves", "value"),
+    [
+        ("ExitCode >= 0 && ExitCode <= 2", True),
+        ("ExitBySignal", False),
+        ("JobRunCount > 1", None),  # it was 1 when the job ended
+    ],
+)
+def test_whether_the_job_was_to_leave_is_asked_of_its_end(
+    leaves: str, value: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = "ExitCode = 1; ExitBySignal = false; JobRunCount = 2"
+    ad = classad2.ClassAd(f"[ {end}; OnExitRemove = {leaves} ]")
+    adapter = ScheddAdapter(5)
+    monkeypatch.setattr(adapter, "_ad", lambda *_: ad)
+    assert adapter.own_ad()["OnExitRemove"] is value
+
+
 def test_a_reason_is_one_line() -> None:
     assert descriptions.reason_of(RuntimeError("a\n  b\t c \n")) == "a b c"
     assert descriptions.reason_of(RuntimeError("")) == "RuntimeError"
