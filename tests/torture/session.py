@@ -149,10 +149,12 @@ class Session:
     def code(self) -> int | None:
         """Exit code of the DAG; None while its DAGMan job is in the queue."""
         code = self.world.history.exit_code(self.cluster)
-        if code == -1:  # the DAG may have ended well as it was removed
+        if code == -1:  # the DAG may have ended well as it was removed, not by its FINAL node alone
             log = self.work / "t.dag.dagman.out"
             said = log.read_text(errors="replace").rstrip() if log.exists() else ""
-            code = 0 if said.endswith("EXITING WITH STATUS 0") else -1
+            life = said.rpartition("STARTING UP")[2]
+            well = life.endswith("EXITING WITH STATUS 0") and "Writing Rescue DAG" not in life
+            code = 0 if well else -1
         return code
 
     def over(self) -> bool:
