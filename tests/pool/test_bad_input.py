@@ -21,6 +21,7 @@ from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.dagmans import processes_in
 from tests.pool.stock import Stock
+from tests.waiting import until
 
 ONE = "JOB A job.sub\n"
 NOWHERE = {
@@ -180,7 +181,7 @@ def test_a_dag_that_cannot_be_run(
     assert "this is a bug" not in said
     assert done.returncode == 1
     assert names(work) - before - {"out.txt"} == case.stays
-    assert not processes_in(work)
+    until(lambda: not processes_in(work), "the end of its processes")
     if not case.unlike_stock:
         assert stock(name, lambda: stock_s_code(access_point, twin, case)) == 1
 

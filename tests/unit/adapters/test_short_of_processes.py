@@ -16,6 +16,7 @@ from condor_pydagman.adapters.schedd_requests import (
     Listing,
     ListQueue,
     ListRemovable,
+    ReadOwnAd,
     SubmitResult,
 )
 from condor_pydagman.engine.inputs import EndedJob
@@ -139,7 +140,7 @@ def test_a_search_of_the_history_waits_and_is_not_given_up(
     """A history that counts as empty could have a job that has ended run again."""
     bench.adapter.history = lambda: ENDED
     no_more_processes.undo()
-    bench.result(ListQueue())  # one process is there
+    bench.result(ReadOwnAd())  # one process is there, and stays for a while
     gc.collect()  # what earlier tests have left may be closed at any time
     before = os.listdir("/proc/self/fd")
     no_more_processes.setattr(os, "fork", _refuse)

@@ -33,7 +33,8 @@ LATE = {
     "daemon/publish.py": {"__init__"},
     "daemon/startup.py": {"draw", "_jobstate_log"},
     # Before the DAG begins, and after signals are caught.
-    "daemon/sources.py": {"make_sources"},
+    "daemon/sources.py": {"make_sources", "_sleeper"},
+    "daemon/wake.py": {"_jobstate"},
     # What starts the processes of NOTIFY before the DAG begins, if there are any.
     "daemon/loop.py": {"_start_notifiers"},
 }
