@@ -334,9 +334,10 @@ class Oracles:
     # The longer ones.
 
     def _nothing_is_left(self) -> None:
-        """O57; a DAGMan that ends does not wait for a schedd that takes no removal."""
+        """O57; a DAGMan that ends does not wait for long for a schedd that takes no removal."""
         faults = self._world.faults
-        if not (faults.no_remove or faults.outage or faults.schedd_gone):
+        unable = faults.no_remove or faults.outage or faults.schedd_gone
+        if not (unable or faults.slow_schedd or faults.lost_answer):
             left = [cluster.node for cluster in self._world.schedd.live(self._world.era)]
             require(not left, f"O57: exit code 0, but jobs of {left} are left in the queue")
 
