@@ -246,8 +246,8 @@ MAX_LOCK_LOOK_S = 0.02
 # Sleep
 
 SLEEP_AGAIN_S = 5.0
-"""Awake after a wake that has brought nothing.  What comes late, such as the answer of the schedd,
-comes within that time."""
+"""Awake after a wake that has brought nothing, and between looks whether it may sleep.  What comes
+late, such as the answer of the schedd, comes within that time."""
 
 LEAST_SLEEP_S = 30.0
 """To sleep.  A start takes a tenth of a second of a processor, which a shorter sleep does not

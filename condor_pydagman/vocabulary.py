@@ -13,8 +13,9 @@ SECRET = "CONDOR_SECURITY_SESSION"
 # Variables that jobs and scripts must not get; daemons set the second for their children.
 SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 
-# The descriptor behind which a DAGMan has kept what it knows while it sleeps; see `daemon.sleep`.
-MEMORY = "PYDAGMAN_MEMORY"
+# Of a DAGMan that sleeps, see `daemon.sleep`: the descriptors behind which it has kept what it
+# knows and what the waiter is to do, and why it has been woken.
+MEMORY, WORDS, REASON = "PYDAGMAN_MEMORY", "PYDAGMAN_WAIT", "PYDAGMAN_WOKEN"
 
 EXIT_RESTART = 3  # DAGMan's exit code that makes the schedd restart its job
 # With a greater exit code DAGMan is started again, by condor_submit_dag's OnExitRemove.

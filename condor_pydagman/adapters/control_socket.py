@@ -375,7 +375,7 @@ class ControlSocket:
 
     def __init__(self, where: Settings, listeners: Sequence[int] = ()) -> None:
         self.where = where
-        self._listeners = [*map(_adopted, listeners)] or _listen(where)
+        self._listeners = [socket.socket(fileno=fd) for fd in listeners] or _listen(where)
         port = self._listeners[0].getsockname()[1]
         self.address = sinful(where, port)  # the address for clients (DAG_Address)
         self._directory = where.directory
@@ -548,13 +548,6 @@ def _listen(where: Settings) -> list[socket.socket]:
         except OSError as problem:
             error = problem
     raise error
-
-
-def _adopted(fd: int) -> socket.socket:
-    os.set_inheritable(fd, False)
-    listener = socket.socket(fileno=fd)
-    listener.setblocking(False)
-    return listener
 
 
 def _bound(where: Settings, port: int) -> list[socket.socket]:

@@ -654,7 +654,6 @@ class LockFile:
 
     def adopt(self, fd: int) -> None:
         """Go on with the lock that this process has held already, open as `fd`."""
-        os.set_inheritable(fd, False)
         self._fd, self.found_file = fd, True
 
     def fileno(self) -> int:

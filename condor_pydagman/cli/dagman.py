@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 from condor_pydagman.daemon.sources import Signals
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import escaped_lines
-from condor_pydagman.vocabulary import EXIT_RESTART, MEMORY
+from condor_pydagman.vocabulary import EXIT_RESTART, MEMORY, REASON, WORDS
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.outlog import OutLog
@@ -68,13 +68,6 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     from condor_pydagman.dagman_job import options as cli
     from condor_pydagman.errors import UsageError
 
-    if MEMORY in os.environ:
-        from condor_pydagman.daemon import wake
-
-        memory = wake.kept_memory(int(os.environ.pop(MEMORY)))
-        if memory is not None:
-            log, options = wake.open_log(memory), memory.settings.options
-            return _run(lambda: wake.woken_loop(memory, log, signals).go_on, log, options)
     try:
         ours = cli.split(argv)
     except UsageError as error:
@@ -92,6 +85,10 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
 
             _print(f"{htcondor2.version()}\n{htcondor2.platform()}")
             return 0
+        if MEMORY in os.environ:
+            code = _go_on(options, signals)
+            if code is not None:
+                return code
         out = _open_log(options)
     except ImportError as error:
         return _without_bindings(error, options)
@@ -100,6 +97,24 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     _print("Executing condor dagman ... ")
     invocation = Invocation((sys.argv[0], *ours.rest), options, wrong, started)
     return _run(lambda: _begin(invocation, out, signals), out, options)
+
+
+def _go_on(options: DagmanOptions, signals: Signals) -> int | None:
+    """Go on after a sleep, in which signals were blocked; returns the exit code, or None if DAGMan
+    has to start anew."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    from condor_pydagman.daemon import wake
+
+    os.environ.pop(WORDS, None)
+    reason = os.environ.pop(REASON, "")
+    memory = wake.kept_memory(os.environ.pop(MEMORY))
+    if memory is None:
+        return None
+    try:
+        out = wake.open_log(memory, reason)
+    except OSError:
+        return None  # which tells of it, and what to do
+    return _run(lambda: wake.woken_loop(memory, out, signals).go_on, out, options)
 
 
 def _watch_bindings(options: DagmanOptions) -> None:

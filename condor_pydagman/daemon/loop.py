@@ -123,8 +123,7 @@ class Loop:
             self._feed(self._inputs.popleft())
         self._publisher.publish_limits()
         self._wait_for_schedd(until)
-        for source in (self._sources.log_watch, self._halt_file, self._control):
-            watch(source)
+        self._watch_all()
         self._publisher.draw()
         self._feed(inputs.Begin(self.run.recovering))
         self._control.announce()
@@ -138,9 +137,18 @@ class Loop:
     def go_on(self) -> int:
         """Go on after a sleep; returns the exit code."""
         self._control.open()  # what it would tell has been told before
-        for source in (self._signals, self._schedd, *self._sources[2:5]):
-            self._sources.waiter.watch(source)
+        self._watch_all()
         return self._work()
+
+    def _watch_all(self) -> None:
+        for source in (
+            self._signals,
+            self._schedd,
+            self._sources.log_watch,
+            self._halt_file,
+            self._control,
+        ):
+            self._sources.waiter.watch(source)
 
     def _work(self) -> int:
         while self._performer.exit is None:
@@ -406,6 +414,6 @@ class Loop:
 
     def _limits_found(self, found: dict[str, object] | PoolError) -> None:
         if not isinstance(found, PoolError):
-            wanted = self._publisher.edited_limits(found, 0)
+            wanted = self._publisher.edited_limits(found, 0)  # before the first edit of ours
             if wanted is not None:
                 self._inputs.append(wanted)

@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
 # When each kind of output is to be published next; the caller gives the time.
 
-_MEMORY = (
-    "statistics",
-    "limits_edits",
-    "_limits_there",
-    "_next_job_table",
-    "_published",
-    "_timetable",
-    "_priority",
-)
-
 COST_FACTOR = 10.0  # intervals per duration: one kind of output takes at most a tenth of the time
 
 
@@ -84,6 +74,18 @@ class Timetable:
     def clear(self) -> None:
         """Nothing is planned any more."""
         self._due.clear()
+
+
+# What a Publisher goes on with in another process.
+_MEMORY = (
+    "statistics",
+    "limits_edits",
+    "_limits_there",
+    "_next_job_table",
+    "_published",
+    "_timetable",
+    "_priority",
+)
 
 
 class Publisher:

@@ -210,3 +210,12 @@ def by_condor_submit(options: DagmanOptions, config: Config) -> bool:
     """Whether -SubmitMethod, or else DAGMAN_USE_DIRECT_SUBMIT, asks for condor_submit."""
     method = options.submit_method
     return method == 0 if method is not None else not config.use_direct_submit
+
+
+def jobstate_log(dag: Dag, out: ports.Out) -> JobstateLog | None:
+    """The one that the DAG asks for, if it does."""
+    if not dag.jobstate_log:
+        return None
+    from condor_pydagman.adapters.jobstate_log import JobstateLog
+
+    return JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import condor_pydagman
 from condor_pydagman.adapters.control_socket import Settings as Listening
+from condor_pydagman.compiled import PURE
 from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.run import Beginning, OwnJob
 from condor_pydagman.engine import FORM
@@ -40,13 +41,12 @@ from condor_pydagman.timers import (
     PARENT_CHECK_S,
     SLEEP_AGAIN_S,
 )
-from condor_pydagman.vocabulary import MEMORY
+from condor_pydagman.vocabulary import MEMORY, WORDS
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.loop import Loop
 
 WAITER = os.path.join(os.path.dirname(condor_pydagman.__file__), "libexec", "condor_dagman")
-WORDS, REASON = "PYDAGMAN_WAIT", "PYDAGMAN_WOKEN"  # environment variables
 COST = 100  # seconds of sleep that pay for a second of CPU which a start takes
 OFTEN = 6  # wakes in an hour; with each one more the time awake doubles
 HOUR = 3600.0
@@ -134,6 +134,15 @@ def unpacked(kept: bytes) -> Memory | None:
     return memory
 
 
+def close_inherited() -> None:
+    """Close what has been left open for the waiter and not been adopted: Python opens nothing that
+    programs inherit."""
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # that of the directory just listed
+            if int(name) > 2 and os.get_inheritable(int(name)):
+                os.close(int(name))
+
+
 class Sleeper:
     """Puts a DAGMan to sleep.
 
@@ -145,33 +154,38 @@ class Sleeper:
     def __init__(self, wakes: tuple[float, ...], start_s: float) -> None:
         self._wakes = wakes
         self._start_s = start_s
-        self._is_possible = os.access(WAITER, os.X_OK) and os.access(sys.argv[0], os.X_OK)
+        programs = os.access(WAITER, os.X_OK) and os.access(sys.argv[0], os.X_OK)
+        self._is_possible = programs and FORM == PURE  # a compiled engine can't be kept
+        self._not_before = 0.0  # monotonic seconds
 
     def due_at(self, loop: Loop) -> float:
         """When to call `consider`, if nothing happens until then: monotonic seconds."""
-        after_s = float(loop.run.config.sleep_after)
-        if not (after_s and self._is_possible):
+        if not self._is_possible:
             return float("inf")
+        return max(self._not_before, self._quiet_until(loop))
+
+    def _quiet_until(self, loop: Loop) -> float:
         woken_at = self._wakes[-1] if self._wakes else 0.0
         if loop.fed_at <= woken_at:
             return woken_at + SLEEP_AGAIN_S
         lately = sum(1 for wake in self._wakes if wake > loop.fed_at - HOUR)
-        awake_s = max(after_s, COST * self._start_s) * 2.0 ** max(0, lately - OFTEN)
+        awake_s = max(float(loop.run.config.sleep_after), COST * self._start_s)
+        awake_s *= 2.0 ** max(0, lately - OFTEN)
         return loop.fed_at + min(awake_s, HOUR)
 
     def consider(self, loop: Loop) -> None:
         """Sleep, if it is time and nothing is under way: this does not return then."""
         now = loop.run.clock.monotonic()
-        until = loop.next_deadline()
-        if now < self.due_at(loop) or until - now < LEAST_SLEEP_S:
+        if now < self.due_at(loop):
             return
-        if not loop.rests or _has_children():
+        self._not_before = now + SLEEP_AGAIN_S  # if it does not sleep now
+        until = loop.next_deadline()
+        if until - now < LEAST_SLEEP_S or not loop.rests or _has_children():
             return
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
         try:
-            if loop.looks_again():
-                return
-            self._sleep(loop, until)
+            if not (loop.looks_again() or _has_unread(loop)):
+                self._sleep(loop, until)
         except Exception as error:  # DAGMan goes on without sleep, whatever it is
             self._is_possible = False
             loop.run.out.say(f"Warning: DAGMan can't sleep: {type(error).__name__}: {error}", 0)
@@ -205,36 +219,31 @@ class Sleeper:
 def _memory(loop: Loop, wakes: tuple[float, ...]) -> Memory:
     run: Any = loop.run
     known = loop.memory()
-    command, local = known["sockets"]
+    command, local = known.pop("sockets")
     return Memory(
-        Descriptors(run.lock.fileno(), command, local),
-        run.lock.path,
-        known["next_parent_check_at"],
-        0.0,  # there may be news, of which a new watch does not tell
-        Settings(run.options, run.config, run.helpers.admin),
-        run.workflow,
-        run.job,
-        Beginning(run.resumes, run.rescue_number),
-        run.written_rescue,
-        run.stamps,
-        run.out.header,
-        run.out.verbosity,
-        run.out.tests,
-        run.process.started,
-        run.process.directory,
-        os.getppid(),
-        run.dag,
-        run.engine,
-        run.helpers.given,
-        known["epoch"],
-        known["published"],
-        run.schedd.memory(),
-        known["listening"],
-        run.log.position,
-        known["halted"],
-        wakes,
-        time.process_time(),
-    )
+        **known,
+        descriptors=Descriptors(run.lock.fileno(), command, local),
+        lock=run.lock.path,
+        settings=Settings(run.options, run.config, run.helpers.admin),
+        workflow=run.workflow,
+        job=run.job,
+        beginning=Beginning(run.resumes, run.rescue_number),
+        written_rescue=run.written_rescue,
+        stamps=run.stamps,
+        header=run.out.header,
+        verbosity=run.out.verbosity,
+        tests=run.out.tests,
+        started=run.process.started,
+        directory=run.process.directory,
+        parent=os.getppid(),
+        dag=run.dag,
+        engine=run.engine,
+        given=run.helpers.given,
+        schedd=run.schedd.memory(),
+        log=run.log.position,
+        wakes=wakes,
+        cpu_s=time.process_time(),
+    )._replace(next_log_check_at=0.0)  # there may be news, of which a new watch does not tell
 
 
 def _words(memory: Memory, loop: Loop, until: float) -> list[Any]:
@@ -269,6 +278,12 @@ def _leave_open(wanted: set[int]) -> None:
         if int(name) > 2:
             with contextlib.suppress(OSError):  # that of the directory just listed
                 os.set_inheritable(int(name), int(name) in wanted)
+
+
+def _has_unread(loop: Loop) -> bool:
+    """Whether the log has more than has been read: half an event, which would wake it at once."""
+    log: Any = loop.run.log
+    return bool(os.stat(log.path).st_size != log.position[0])
 
 
 def _has_children() -> bool:

@@ -12,7 +12,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -96,6 +96,11 @@ class Poll:
     def wait(self, seconds: float) -> Collection[int]:
         """Wait up to `seconds`, rounded up to milliseconds; returns the descriptors with news."""
         return {fd for fd, _ in self._poll.poll(int(seconds * 1000 + 0.999))}
+
+
+def orphaned(parent: int) -> Callable[[], bool]:
+    """Tells whether the process that started us, the schedd if we are a job, is gone."""
+    return lambda: os.getppid() != parent
 
 
 def make_sources(run: DagRun, signals: Signals, memory: Memory | None = None) -> Sources:

@@ -38,7 +38,9 @@ from condor_pydagman.daemon.run import (
     OwnProcess,
     Ports,
     by_condor_submit,
+    jobstate_log,
 )
+from condor_pydagman.daemon.sources import orphaned
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -63,7 +65,6 @@ from condor_pydagman.records.own_events import stamp_form
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeStatus
 
 if TYPE_CHECKING:
-    from condor_pydagman.adapters.jobstate_log import JobstateLog
     from condor_pydagman.daemon.ports import Out
 
 MAX_OWN_AD_TRIES = 4
@@ -152,14 +153,16 @@ def prepare(
         schedd=schedd,
         scripts=None,
         lock=it.lock,
-        jobstate=_jobstate_log(dag, out),
+        jobstate=jobstate_log(dag, out),
         contact=contact,
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
     )
     jobstate = reached.jobstate
     known = 0 if beginning.resumes or jobstate is None else jobstate.history.sequence
     engine = _engine(it, dag, known + 1, given)
-    process = OwnProcess(started, htcondor2.version(), os.getpid(), os.getcwd(), _orphaned())
+    process = OwnProcess(
+        started, htcondor2.version(), os.getpid(), os.getcwd(), orphaned(os.getppid())
+    )
     run = DagRun(dag, engine, settings, it.workflow, it.job, process, reached, beginning)
     if dag.scripts or run.recovering:  # the log may have more nodes
         run.script_runner()
@@ -182,12 +185,6 @@ def _engine(it: Plan, dag: Dag, first_sequence: int, given: Given) -> Engine:
         mode=_mode(it.settings.options),
         given=given,
     )
-
-
-def _orphaned() -> Callable[[], bool]:
-    """Tells whether the process that started us, the schedd if we are a job, is gone."""
-    parent = os.getppid()
-    return lambda: os.getppid() != parent
 
 
 def _schedd_process(it: Plan) -> ScheddProcess:
@@ -466,14 +463,6 @@ def _code(error: FileError, *, begun: bool) -> int:
     """The exit code for a file that can't be written.  With 1 the schedd takes the job away, and
     the node jobs of a DAG that has begun; what may pass is tried again."""
     return EXIT_RESTART if begun or error.transient else 1
-
-
-def _jobstate_log(dag: Dag, out: OutLog) -> JobstateLog | None:
-    if not dag.jobstate_log:
-        return None
-    from condor_pydagman.adapters.jobstate_log import JobstateLog
-
-    return JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
 
 
 def _refuse_dry_run(lock: LockFile, job: OwnJob) -> None:

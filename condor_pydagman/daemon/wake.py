@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import signal
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import htcondor2
 
@@ -19,26 +17,31 @@ from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.contact import Contact
 from condor_pydagman.daemon.loop import Loop
-from condor_pydagman.daemon.run import DagRun, OwnProcess, Ports
-from condor_pydagman.daemon.sleep import REASON, WORDS, Memory, unpacked
-from condor_pydagman.daemon.sources import Signals, make_sources
+from condor_pydagman.daemon.run import DagRun, OwnProcess, Ports, jobstate_log
+from condor_pydagman.daemon.sleep import Memory, close_inherited, unpacked
+from condor_pydagman.daemon.sources import Signals, make_sources, orphaned
 from condor_pydagman.feature_table import set_guard
 
-if TYPE_CHECKING:
-    from condor_pydagman.adapters.jobstate_log import JobstateLog
 
-
-def kept_memory(fd: int) -> Memory | None:
-    """What is kept behind the descriptor, which is closed; None if it can't be gone on with: the
-    sockets and the lock are free then."""
-    os.lseek(fd, 0, os.SEEK_SET)
-    with open(fd, "rb") as file:
-        memory = unpacked(file.read())
+def kept_memory(fd: str) -> Memory | None:
+    """What is kept behind the descriptor.  None if it can't be gone on with: what has been left
+    open for that is closed, and DAGMan starts as after the end of its process."""
+    memory = None
+    with contextlib.suppress(ValueError, OSError):  # a number, and that of a file
+        os.lseek(int(fd), 0, os.SEEK_SET)
+        with open(int(fd), "rb") as file:
+            memory = unpacked(file.read())
+    if memory is not None:
+        found = memory.descriptors
+        for adopted in (found.lock, *found.command, found.local):
+            if adopted >= 0:
+                os.set_inheritable(adopted, False)
+    close_inherited()
     return memory
 
 
-def open_log(memory: Memory) -> OutLog:
-    """Open `.dagman.out` again.
+def open_log(memory: Memory, reason: str) -> OutLog:
+    """Open `.dagman.out` again, and say why DAGMan is awake.
 
     Raises:
         OSError: it can't be opened.
@@ -47,14 +50,12 @@ def open_log(memory: Memory) -> OutLog:
     out = OutLog(log_path(), memory.verbosity)
     out.set_header(memory.header)
     out.tests = memory.tests
+    out.say(f"Awake: {reason}", 3)
     return out
 
 
 def woken_loop(memory: Memory, out: OutLog, signals: Signals) -> Loop:
     """The loop of the run that goes on."""
-    out.say(f"Awake: {os.environ.pop(REASON, 'for no reason')}", 3)
-    os.environ.pop(WORDS, None)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     run = _run(memory, out)
     if run.dag.scripts:
         run.script_runner()
@@ -70,12 +71,12 @@ def _run(memory: Memory, out: OutLog) -> DagRun:
         schedd=schedd,
         scripts=None,
         lock=_lock(memory),
-        jobstate=_jobstate(memory, out),
+        jobstate=jobstate_log(dag, out),
         contact=_contact(memory),
         stamps=memory.stamps,
     )
     process = OwnProcess(
-        memory.started, htcondor2.version(), os.getpid(), memory.directory, _orphaned(memory.parent)
+        memory.started, htcondor2.version(), os.getpid(), memory.directory, orphaned(memory.parent)
     )
     run = DagRun(
         dag, engine, settings, memory.workflow, memory.job, process, reached, memory.beginning
@@ -108,21 +109,8 @@ def _lock(memory: Memory) -> LockFile:
     return lock
 
 
-def _jobstate(memory: Memory, out: OutLog) -> JobstateLog | None:
-    path = memory.dag.jobstate_log
-    if not path:
-        return None
-    from condor_pydagman.adapters.jobstate_log import JobstateLog
-
-    return JobstateLog(path, lambda text: out.say(text, 0))
-
-
 def _contact(memory: Memory) -> Contact:
     socket = None
     if memory.listening is not None:
         socket = ControlSocket(memory.listening, memory.descriptors.command)
     return Contact(socket, {})
-
-
-def _orphaned(parent: int) -> Callable[[], bool]:
-    return lambda: os.getppid() != parent

@@ -70,6 +70,34 @@ def said(place: Path, name: str = "out") -> list[str]:
     return [line[18:] for line in (place / name).read_text().splitlines()]
 
 
+@pytest.mark.parametrize("kept", ["7", "x", "99"])
+def test_what_cannot_be_gone_on_with_after_a_sleep(
+    environment: dict[str, str], tmp_path: Path, kept: str
+) -> None:
+    """It starts as ever, obeys signals, and has none of what was left open for it."""
+    (tmp_path / "t.dag").write_text("JOB A a.sub NOOP\nSCRIPT PRE A told.sh\n")
+    (tmp_path / "told.sh").write_text(
+        "#!/bin/sh\nls -l /proc/$PPID/fd > fds; touch began; sleep 99\n"
+    )
+    (tmp_path / "told.sh").chmod(0o755)
+    before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+    try:
+        words = ["-f", "-l", ".", "-Dag", "t.dag", "-Lockfile", "t.dag.lock"]
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", 'exec 7< t.dag 8< t.dag; exec "$0" "$@"', *PROGRAM, *words],
+            cwd=tmp_path,
+            env={**environment, "PYDAGMAN_MEMORY": kept, "PYDAGMAN_WOKEN": "log"},
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    until((tmp_path / "began").exists, "the script")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(180) == 3
+    assert "t.dag.lock\n" in (tmp_path / "fds").read_text()
+    assert "t.dag\n" not in (tmp_path / "fds").read_text()
+    assert "Awake" not in (tmp_path / "out").read_text()
+
+
 def test_a_wrong_word_is_told_everywhere(run: Run, tmp_path: Path) -> None:
     done = run("-f", "-l", ".", "-Dag", "t.dag", "-FromTheFuture", "1")
     assert done.returncode == 1

@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_636}
+LOADED = {"modules": 132, "lines": 31_654}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -71,17 +71,17 @@ LOADED = {"modules": 132, "lines": 31_636}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1629,
-    "adapters": 7694,
+    "": 1630,
+    "adapters": 7686,
     "api": 2354,
-    "cli": 5176,
+    "cli": 5191,
     "config": 1017,
-    "daemon": 4809,
+    "daemon": 4826,
     "dagman_job": 2226,
     "data_requests": 1745,
     "engine": 7776,
     "explain": 2399,
-    "features": 30002,
+    "features": 29998,
     "follow": 4557,
     "graph": 4259,
     "language": 3945,
@@ -96,11 +96,11 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 130_487
+LINES_OF_TESTS = 130_528
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_921,
-    "cli/dagman.py": 34_376,
+    "cli/submit_dag.py": 34_929,
+    "cli/dagman.py": 34_401,
     "cli/dag_checker.py": 18_546,
     "cli/watch.py": 30_032,
     "placement/data_node.py": 21_961,

@@ -27,14 +27,13 @@ LATE = {
     # What sub-DAGs and the processes of helpers take, loaded if there are any.
     "daemon/helpers.py": {"_obstacle", "_process_class"},
     "daemon/submit.py": {"_description"},
-    "daemon/run.py": {"script_runner"},
+    "daemon/run.py": {"script_runner", "jobstate_log"},
     # What a rescue file takes, and files that the DAG asks for: before the DAG begins.
     "daemon/dag_input.py": {"_apply_rescue"},
     "daemon/publish.py": {"__init__"},
-    "daemon/startup.py": {"draw", "_jobstate_log"},
+    "daemon/startup.py": {"draw"},
     # Before the DAG begins, and after signals are caught.
     "daemon/sources.py": {"make_sources", "_sleeper"},
-    "daemon/wake.py": {"_jobstate"},
     # What starts the processes of NOTIFY before the DAG begins, if there are any.
     "daemon/loop.py": {"_start_notifiers"},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -43,10 +44,25 @@ def test_when_it_sleeps(
     assert Sleeper(wakes, start_s).due_at(loop(fed_at)) == pytest.approx(fed_at + due_s)
 
 
-def test_it_does_not_without_the_knob_or_the_waiter(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Sleeper((), 0.1).due_at(loop(50.0, after=0)) == float("inf")
+def test_it_does_not_without_the_waiter_nor_with_a_compiled_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sleep, "FORM", "compiled")
+    assert Sleeper((), 0.1).due_at(loop(50.0)) == float("inf")
+    monkeypatch.undo()
     monkeypatch.setattr(sleep.os, "access", lambda path, mode: path != sleep.WAITER)
     assert Sleeper((), 0.1).due_at(loop(50.0)) == float("inf")
+
+
+@pytest.mark.parametrize(("until", "rests"), [(1000.0, False), (125.0, True)])
+def test_where_it_may_not_it_looks_again_after_a_while(until: float, rests: bool) -> None:
+    """Else the loop would never wait: it is due, and stays due."""
+    sleeper, busy = Sleeper((), 0.1), loop(50.0)
+    busy.run.clock = SimpleNamespace(monotonic=lambda: 110.0)
+    busy.next_deadline, busy.rests = (lambda: until), rests
+    assert sleeper.due_at(busy) == 110.0
+    sleeper.consider(busy)
+    assert sleeper.due_at(busy) == 110.0 + SLEEP_AGAIN_S
 
 
 def test_what_is_kept_is_as_it_was() -> None:
@@ -69,3 +85,13 @@ def test_nor_is_what_another_version_has_kept(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sleep.condor_pydagman, "__version__", "0.0")
     assert unpacked(kept) is None
     assert pickle.loads(kept) != sleep.form()
+
+
+@pytest.mark.parametrize(("read_to", "unread"), [(5, False), (3, True)])
+def test_half_an_event_at_the_end_of_the_log_keeps_it_awake(
+    tmp_path: Path, read_to: int, unread: bool
+) -> None:
+    """It has not been read, so the waiter would wake DAGMan at once, again and again."""
+    (tmp_path / "log").write_text("12345")
+    log = SimpleNamespace(path=str(tmp_path / "log"), position=(read_to, read_to))
+    assert sleep._has_unread(SimpleNamespace(run=SimpleNamespace(log=log))) is unread  # type: ignore[arg-type]

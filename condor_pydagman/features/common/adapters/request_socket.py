@@ -155,7 +155,8 @@ class RequestSocket:
     def __init__(self, dag_file: str, listener: int = -1) -> None:
         self._uid = os.geteuid()
         self._clients: dict[int, Client] = {}
-        self.listener = _listening(dag_file, self._uid) if listener < 0 else _adopted(listener)
+        there = listener >= 0
+        self.listener = socket.socket(fileno=listener) if there else _listening(dag_file, self._uid)
         self._epoll = select.epoll()
         self._epoll.register(self.listener, select.EPOLLIN)
         self._ready: deque[Client] = deque()  # lines of theirs wait
@@ -250,11 +251,6 @@ class RequestSocket:
         elif self._clients.pop(fd, None) is not None:
             self._epoll.unregister(fd)
             client.connection.close()
-
-
-def _adopted(fd: int) -> socket.socket:
-    os.set_inheritable(fd, False)
-    return socket.socket(fileno=fd)
 
 
 def _listening(dag_file: str, uid: int) -> socket.socket:
