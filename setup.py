@@ -91,7 +91,8 @@ class WithWaiter(build_py):
         """Build all."""
         super().run()
         place = os.path.join("condor_pydagman", "libexec")
-        made = place if self.editable_mode else os.path.join(self.build_lib, place)
+        in_place = getattr(self, "editable_mode", False)  # which old versions do not have
+        made = place if in_place else os.path.join(self.build_lib, place)
         os.makedirs(made, exist_ok=True)
         words = [os.environ.get("CC", "cc"), "-Os", "-s", os.path.join(place, "condor_dagman.c")]
         subprocess.run([*words, "-o", os.path.join(made, "condor_dagman")], check=True)

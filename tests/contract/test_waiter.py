@@ -5,6 +5,7 @@ The program executes another Python here, which tells why it was woken, and whic
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -20,6 +21,7 @@ import pytest
 
 from condor_pydagman.adapters.inotify import DirectoryWatch, FileWatch
 from tests.installation import CHECKOUT
+from tests.waiting import until
 
 SOURCE = CHECKOUT / "condor_pydagman" / "libexec" / "condor_dagman.c"
 STRICT = "-std=c11 -Os -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Werror"
@@ -33,10 +35,11 @@ SUBMIT, END, IMAGE_SIZE = EVENT.format(0), EVENT.format(5), EVENT.format(6)
 
 
 @pytest.fixture(scope="session")
-def waiter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def waiter(tmp_path_factory: pytest.TempPathFactory, notices: list[str]) -> Path:
     """The program, compiled without a warning."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
+        notices.append("*** SLEEP WAS NOT TRIED: there is no C compiler ***")
         pytest.skip("there is no C compiler")
     made = tmp_path_factory.mktemp("waiter") / "condor_dagman"
     subprocess.run([compiler, *STRICT.split(), "-o", made, SOURCE], check=True)
@@ -46,43 +49,48 @@ def waiter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Waiting:
     """A process that waits.
 
-    Attributes:
-        pid: of it.
+    Args:
+        keep: descriptors that it has.
+        program: what it executes.
     """
 
     def __init__(
         self, waiter: Path, words: Sequence[Any], keep: Sequence[int], program: Path
     ) -> None:
-        self._reader, writer = os.pipe()
-        told = os.memfd_create("words")
         parent = [] if "parent" in words else ["parent", os.getpid()]
         command = ["exec", program, "python", "-I", "-S", "-c", TELL]
-        data = b"".join(os.fsencode(str(word)) + b"\0" for word in [*words, *parent, *command])
-        os.write(told, data)
-        signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
-        self.pid = os.fork()
-        if not self.pid:
-            os.dup2(writer, 1)
-            for fd in (told, *keep):
-                os.set_inheritable(fd, True)
-            os.execve(waiter, ["condor_dagman"], {**os.environ, "PYDAGMAN_WAIT": str(told)})
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.close(writer)
-        os.close(told)
+        told = os.memfd_create("words")
+        os.write(
+            told, b"".join(os.fsencode(f"{word}") + b"\0" for word in [*words, *parent, *command])
+        )
+        before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+        try:
+            self.process = subprocess.Popen(
+                ["condor_dagman"],
+                executable=waiter,
+                stdout=subprocess.PIPE,
+                text=True,
+                pass_fds=[told, *keep],
+                env={**os.environ, "PYDAGMAN_WAIT": str(told)},
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            os.close(told)
 
     def asleep(self) -> Waiting:
         """Wait until it waits; returns itself."""
-        process = Path(f"/proc/{self.pid}")
-        while "S" not in process.joinpath("stat").read_text().split()[2]:
-            time.sleep(0.001)
+        state = Path(f"/proc/{self.process.pid}/stat")
+        until(lambda: state.read_text().split()[2] == "S", "its sleep")
         return self
+
+    def get(self, number: int) -> None:
+        """Send it a signal."""
+        self.process.send_signal(number)
 
     def woken(self) -> tuple[str, int]:
         """Wait until it has executed Python; returns why, and the signals that wait."""
-        with open(self._reader) as file:
-            pid, pending, reason = file.read().split(" ", 2)
-        os.waitpid(self.pid, 0)
-        assert int(pid) == self.pid
+        pid, pending, reason = self.process.communicate()[0].split(" ", 2)
+        assert int(pid) == self.process.pid
         return reason, int(pending)
 
 
@@ -91,22 +99,25 @@ Start = Callable[..., Waiting]
 
 @pytest.fixture
 def start(waiter: Path) -> Iterator[Start]:
-    """Start one: words, and descriptors that it keeps."""
-    started: list[Waiting] = []
+    """Start one: words, and watches and descriptors that it has."""
+    with contextlib.ExitStack() as stack:
 
-    def begin(
-        *words: Any, keep: Sequence[int] = (), program: Path = Path(sys.executable)
-    ) -> Waiting:
-        started.append(Waiting(waiter, words, keep, program))
-        return started[-1]
+        def begin(
+            *words: Any,
+            watches: Sequence[FileWatch | DirectoryWatch] = (),
+            keep: Sequence[int] = (),
+            program: Path = Path(sys.executable),
+        ) -> Waiting:
+            for watch in watches:
+                stack.callback(watch.close)
+                words += ("watch", watch.fileno())
+            keep = [*keep, *(watch.fileno() for watch in watches)]
+            started = Waiting(waiter, words, keep, program)
+            stack.enter_context(started.process)
+            stack.callback(started.process.kill)
+            return started
 
-    yield begin
-    for one in started:
-        try:
-            os.kill(one.pid, signal.SIGKILL)
-            os.waitpid(one.pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
+        yield begin
 
 
 @pytest.fixture
@@ -116,11 +127,9 @@ def log(tmp_path: Path) -> Path:
     return made
 
 
-def of_log(log: Path) -> tuple[list[Any], FileWatch]:
+def of_log(log: Path) -> tuple[list[Any], list[FileWatch]]:
     """What lets the program watch the log from its end on."""
-    watch = FileWatch(str(log))
-    words = ["log", log, log.stat().st_size, "skip", 6, "watch", watch.fileno()]
-    return words, watch
+    return ["log", log, log.stat().st_size, "skip", 6], [FileWatch(str(log))]
 
 
 def append(log: Path, text: str) -> None:
@@ -139,7 +148,7 @@ def test_a_deadline(start: Start) -> None:
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT, signal.SIGINT])
 def test_a_signal_is_left_to_dagman(start: Start, number: int) -> None:
     waiting = start()
-    os.kill(waiting.pid, number)  # before it waits, perhaps
+    waiting.get(number)  # before it waits, perhaps
     assert waiting.woken() == ("descriptor", bits(number))
 
 
@@ -147,7 +156,7 @@ def test_signals_without_effect_wait_for_the_next_wake(start: Start) -> None:
     waiting = start().asleep()
     others = (signal.SIGHUP, signal.SIGUSR2, signal.SIGCHLD)
     for number in (*others, signal.SIGTERM):
-        os.kill(waiting.pid, number)
+        waiting.get(number)
     assert waiting.woken() == ("descriptor", bits(*others, signal.SIGTERM))
 
 
@@ -164,31 +173,31 @@ def test_signals_without_effect_wait_for_the_next_wake(start: Start) -> None:
     ],
 )
 def test_news_of_the_log(start: Start, log: Path, news: str) -> None:
-    words, watch = of_log(log)
-    waiting = start(*words, keep=[watch.fileno()]).asleep()
+    words, watches = of_log(log)
+    waiting = start(*words, watches=watches).asleep()
     append(log, news)
     assert waiting.woken() == ("log", 0)
 
 
 def test_news_that_came_before(start: Start, log: Path) -> None:
-    words, watch = of_log(log)
+    words, watches = of_log(log)
     append(log, END)
-    assert start(*words, keep=[watch.fileno()]).woken() == ("log", 0)
+    assert start(*words, watches=watches).woken() == ("log", 0)
 
 
 @pytest.mark.parametrize("what", [lambda log: os.truncate(log, 3), os.remove])
 def test_a_log_that_is_damaged(start: Start, log: Path, what: Callable[[Path], None]) -> None:
-    words, watch = of_log(log)
-    waiting = start(*words, keep=[watch.fileno()]).asleep()
+    words, watches = of_log(log)
+    waiting = start(*words, watches=watches).asleep()
     what(log)
     assert waiting.woken() == ("log", 0)
 
 
 def test_events_that_can_wait_do_not_wake(start: Start, log: Path) -> None:
-    words, watch = of_log(log)
+    words, watches = of_log(log)
     halt = DirectoryWatch(str(log.parent))
-    words += ["halt", log.parent / "halt", 0, "watch", halt.fileno()]
-    waiting = start(*words, keep=[watch.fileno(), halt.fileno()]).asleep()
+    words += ["halt", log.parent / "halt", 0]
+    waiting = start(*words, watches=[*watches, halt]).asleep()
     for _ in range(100):
         append(log, IMAGE_SIZE)
     (log.parent / "other").touch()
@@ -198,9 +207,8 @@ def test_events_that_can_wait_do_not_wake(start: Start, log: Path) -> None:
 
 def test_a_halt_file_that_goes(start: Start, tmp_path: Path) -> None:
     (tmp_path / "halt").touch()
-    watch = DirectoryWatch(str(tmp_path))
-    words = ["halt", tmp_path / "halt", 1, "watch", watch.fileno()]
-    waiting = start(*words, keep=[watch.fileno()]).asleep()
+    watches = [DirectoryWatch(str(tmp_path))]
+    waiting = start("halt", tmp_path / "halt", 1, watches=watches).asleep()
     (tmp_path / "halt").unlink()
     assert waiting.woken() == ("halt file", 0)
 
@@ -241,5 +249,4 @@ def test_a_program_that_is_being_replaced(start: Start, tmp_path: Path) -> None:
     "words", [["nonsense"], ["poll", "x"], ["same", "a", "b", "c"], ["poll", 9] * 40]
 )
 def test_words_that_make_no_sense(start: Start, words: list[Any]) -> None:
-    waiting = start(*words)
-    assert os.waitstatus_to_exitcode(os.waitpid(waiting.pid, 0)[1]) == 3
+    assert start(*words).process.wait() == 3

@@ -161,7 +161,7 @@ def test_throttles_edited_later_are_found() -> None:
 
 
 def test_throttles_read_before_our_own_edit_are_ignored() -> None:
-    """A command sets throttles while a request that reads them is pending."""
+    """A command sets throttles while they are being read, which is not repeated."""
     daemon = SimulatedDaemon("A", config=Config(check_queue_interval=10))
     lasting(daemon)
     daemon.at(20.0, lambda: daemon.hang_schedd(100.0))
@@ -169,6 +169,8 @@ def test_throttles_read_before_our_own_edit_are_ignored() -> None:
     daemon.input_at(500.0, DagRemoved())
     assert daemon.run_to_end() == 2
     assert daemon.when(LimitsWanted) == [60.0]
+    asked = [time for time, request in daemon.asked if isinstance(request, ask.ListQueue)]
+    assert len([time for time in asked if 20.0 < time < 60.0]) == 1
     assert daemon.world.schedd.own_ad.limits()["DAGMan_MaxJobs"] == 3
 
 

@@ -22,17 +22,6 @@ def running_for(daemon: SimulatedDaemon, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_schedd_is_asked_nothing_when_it_has_been_told_of_the_end(seed: int) -> None:
-    """The reply comes when it is to be asked for lost jobs."""
-    daemon = SimulatedDaemon("A", config=Config(check_queue_interval=15), seed=seed)
-    running_for(daemon, 8.0)
-    daemon.at(6.0, lambda: daemon.hang_schedd(9.0))
-    assert daemon.run_to_end() == 0
-    assert isinstance(daemon.asked[-1][1], ask.EditOwnAd)
-    assert not daemon.requests(ask.ListQueue)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 def test_a_dagman_that_leaves_between_the_requests_of_a_removal_does_not_end_it(seed: int) -> None:
     """Its successor does: the log says why."""
 
