@@ -157,11 +157,14 @@ def _end_noops(run: RunState) -> None:
 
 
 def _ended_by_node(run: RunState, jobs: Sequence[EndedJob]) -> dict[int, list[EndedJob]]:
-    """What of the history may be news: jobs of nodes that are not done, by node."""
+    """What of the history may be news: jobs of nodes that are not done, by node, and those of runs
+    to come of nodes that are, as the log has lost that they began anew."""
     by_node: dict[int, list[EndedJob]] = {}
     for job in jobs:
         node = run.dag.ids.get(job.node)
-        if node is not None and run.nodes.states[node] != State.DONE:
+        if node is None:
+            continue
+        if run.nodes.states[node] != State.DONE or job.retry > run.nodes.retries.get(node, 0):
             by_node.setdefault(node, []).append(job)
     return by_node
 
