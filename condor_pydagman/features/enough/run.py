@@ -86,6 +86,7 @@ class Enough(Feature):
         self.unwanted: dict[int, int] = {}
         # nodes that are not needed, as a record says that is on its way to the log and back
         self.asked: set[int] = set()
+        self._clean: set[int] = set()  # that run to clean up, and have come to wait meanwhile
         self.had_failed: dict[int, str] = {}  # why a node had failed that is not needed
 
     # Which nodes are not wanted, and which not needed.
@@ -137,7 +138,8 @@ class Enough(Feature):
 
     def begins_anew(self, node: int, why: Anew) -> None:
         """Whether enough of its parents are done is to be found out anew; who has it run wants
-        it."""
+        it.  A record that is on its way is of the run before."""
+        self.asked.discard(node)
         if why is Anew.BY_PERSON:
             self._forget(node)
         elif why is Anew.RUN and node in self.run.nodes.gated.parents:
@@ -212,6 +214,10 @@ class Enough(Feature):
                     self.counts.wait(child)
             elif self.counts.is_reached(number) and not self._is_known(number):
                 self.run.write(REACHED, number, self._record(number))
+        marks = self.run.nodes.marks
+        over = [node for node in self._clean if not marks[node] & CLEANING]
+        self._clean.difference_update(over)
+        self.counts.wait(*over)
         if self.counts.waiting:
             self._ask_of_nodes()
 
@@ -234,14 +240,16 @@ class Enough(Feature):
             if len(self.asked) >= MAX_ASKED:
                 self.counts.wait(*waiting[place:])
                 return
-            if node not in self.asked and self._is_to_go(node):
+            if run.nodes.marks[node] & CLEANING:
+                self._clean.add(node)
+            elif node not in self.asked and self._is_to_go(node):
                 self.asked.add(node)
                 retry = run.nodes.retries.get(node, 0)
                 run.journal(node, do.AppendJournalRecord("NOT_NEEDED", node, retry))
 
     def _is_to_go(self, node: int) -> bool:
         nodes = self.run.nodes
-        if nodes.states[node] != State.WAITING or nodes.marks[node] & CLEANING:
+        if nodes.states[node] != State.WAITING:
             return False
         number = self._of_dag.enough_of.get(node)
         idle = number is not None and self.counts.is_idle(number)

@@ -246,6 +246,7 @@ def _ended(
         state = nodes.states[node]
         retried = nodes.retries.get(node, 0) > before.retries.get(node, 0)
         retried &= event.record != JournalRecord.SUBMIT_FAILED  # which uses up all retries
+        retried &= state != State.WAITING  # for a parent that it has got: its run has not failed
         if retried or (state == State.FAILED != was):
             found.append((node, (node, nodes.values.get(node, 0) if by_value else "")))
         elif state == State.DONE != was and not _is_cached(process, node):
