@@ -55,6 +55,15 @@ AD_RENEW_S = 300.0
 """After which DAG_AdUpdateTime is renewed though nothing has changed.  Clients tell by it whether
 the numbers are those of a DAGMan that lives."""
 
+AD_RENEW_ASLEEP_S = 540.0
+"""The same for a DAGMan that sleeps, at the least.  `htcondor dag status` warns after 600 s."""
+
+AD_RENEW_SPREAD_S = 50.0
+"""Up to which that takes longer, so that not all DAGMans ask the schedd at once."""
+
+RENEWAL_TIMEOUT_S = 5.0
+"""For the answer of the schedd to a DAGMan that sleeps, which does nothing else meanwhile."""
+
 JOBSTATE_RETRY_S = 1.0
 """Between two tries to write jobstate.log.  What waits is kept in memory."""
 

@@ -14,8 +14,17 @@ SECRET = "CONDOR_SECURITY_SESSION"
 SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 
 # Of a DAGMan that sleeps, see `daemon.sleep`: the descriptors behind which it has kept what it
-# knows and what the waiter is to do, and why it has been woken.
-MEMORY, WORDS, REASON = "PYDAGMAN_MEMORY", "PYDAGMAN_WAIT", "PYDAGMAN_WOKEN"
+# knows, how it waits, and what the waiter is to do; and why it has been woken.
+MEMORY, WAITING, WORDS = "PYDAGMAN_MEMORY", "PYDAGMAN_WAITING", "PYDAGMAN_WAIT"
+REASON = "PYDAGMAN_WOKEN"
+
+# Why DAGMan leaves to be started again, by the number of the signal that tells it to.
+LEAVES = {
+    15: "Got SIGTERM. Performing graceful shutdown.",
+    3: "Got SIGQUIT.  Performing fast shutdown.",
+    2: "Got SIGINT.",
+}
+ORPHANED = "The schedd that started this DAGMan is gone."
 
 EXIT_RESTART = 3  # DAGMan's exit code that makes the schedd restart its job
 # With a greater exit code DAGMan is started again, by condor_submit_dag's OnExitRemove.

@@ -377,7 +377,7 @@ EVALUATORS = {"eval", "exec", "compile", "__import__"}
 READS_WHAT_IT_HAS_KEPT = "daemon/sleep.py"
 PROCESS_STARTERS = {
     "adapters/detached_process.py": "a process of this package that outlives DAGMan",
-    "daemon/sleep.py": "the program that waits while DAGMan sleeps, in its place",
+    "daemon/waiting.py": "the program that waits while DAGMan sleeps, in its place",
     "features/feeder/adapters/process.py": "the program of a FEEDER, as words",
     "features/bundle/runner.py": "the programs of tasks in a job, as words",
     "picture/graphviz.py": "the program dot, as words, where pygraphviz is not installed",

@@ -83,6 +83,10 @@ class OutLog:
         for line in lines:
             self._lines.append(f"{self._stamp}{line}\n")
 
+    def fileno(self) -> int:
+        """The file's descriptor."""
+        return self._fd
+
     def say_test(self, text: str, level: int = 0) -> None:
         """Add a line of category D_TEST, if these are written; stock has them for its own tests."""
         if not self.tests or level > self.verbosity:

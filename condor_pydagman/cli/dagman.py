@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 from condor_pydagman.daemon.sources import Signals
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import escaped_lines
-from condor_pydagman.vocabulary import EXIT_RESTART, MEMORY, REASON, WORDS
+from condor_pydagman.vocabulary import EXIT_RESTART, MEMORY, REASON, WAITING, WORDS
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.outlog import OutLog
@@ -102,14 +102,21 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
 def _go_on(options: DagmanOptions, signals: Signals) -> int | None:
     """Go on after a sleep, in which signals were blocked; returns the exit code, or None if DAGMan
     has to start anew."""
+    from condor_pydagman.daemon.waiting import go_on_waiting, read_waiting
+
+    os.environ.pop(WORDS, None)
+    reason, kept = os.environ.pop(REASON, ""), os.environ.pop(MEMORY)
+    waiting = read_waiting(os.environ.pop(WAITING, ""))
+    if waiting is not None and reason == "deadline":
+        go_on_waiting(waiting)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     from condor_pydagman.daemon import wake
 
-    os.environ.pop(WORDS, None)
-    reason = os.environ.pop(REASON, "")
-    memory = wake.kept_memory(os.environ.pop(MEMORY))
+    memory = wake.kept_memory(kept)
     if memory is None:
         return None
+    if waiting is not None:
+        memory = memory._replace(cpu_s=waiting.cpu_s)
     try:
         out = wake.open_log(memory, reason)
     except OSError:

@@ -32,7 +32,7 @@ from condor_pydagman.timers import (
     START_TIMEOUT_S,
     SUBMIT_SLICE_S,
 )
-from condor_pydagman.vocabulary import EXIT_RESTART, EventKind
+from condor_pydagman.vocabulary import EXIT_RESTART, ORPHANED, EventKind
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
@@ -291,11 +291,12 @@ class Loop:
             until = min(until, self._sources.sleeper.due_at(self))
         return max(0.0, until - self._clock.monotonic())
 
-    def next_deadline(self) -> float:
-        """When something is due though nothing happens: monotonic seconds."""
+    def next_deadline(self, *, looks: bool = True) -> float:
+        """When something is due though nothing happens: monotonic seconds.  `looks`: also what is
+        done every so often though nothing is the reason."""
         until = float("inf")
         for due in (
-            self._publisher.next_deadline(),
+            self._publisher.next_deadline(looks=looks),
             self._control.next_deadline(),
             self._schedd.next_deadline(),
             self._performer.next_deadline(),
@@ -303,7 +304,7 @@ class Loop:
         ):
             if due is not None and due < until:
                 until = due
-        deadline = self.run.engine.next_deadline()
+        deadline = self.run.engine.next_deadline(looks=looks)
         return until if deadline is None else min(until, deadline - self._epoch)
 
     @property
@@ -333,6 +334,7 @@ class Loop:
             "next_parent_check_at": self._next_parent_check_at,
             "next_log_check_at": self._log.next_check_at,
             "published": self._publisher.memory(),
+            "ad_age_s": self._publisher.ad_age_s,
             "halted": halt_file.is_there,
             "sockets": control.descriptors(),
             "listening": control.listening,
@@ -410,7 +412,7 @@ class Loop:
         if self._notifiers is not None:
             self._notifiers.check()
         if self.run.is_orphaned():
-            self._inputs.append(inputs.Shutdown("The schedd that started this DAGMan is gone."))
+            self._inputs.append(inputs.Shutdown(ORPHANED))
 
     def _limits_found(self, found: dict[str, object] | PoolError) -> None:
         if not isinstance(found, PoolError):

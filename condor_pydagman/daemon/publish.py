@@ -51,9 +51,9 @@ class Timetable:
         """Due `delay_s` seconds from now unless due already, even if nothing has changed."""
         self._due.setdefault(what, now + max(delay_s, self._cost[what] * COST_FACTOR))
 
-    def next(self) -> float | None:
-        """When something is due; None if nothing is planned."""
-        return min(self._due.values(), default=None)
+    def next(self, but: str = "") -> float | None:
+        """When something is due, `but` for one kind; None if nothing is planned."""
+        return min((when for what, when in self._due.items() if what != but), default=None)
 
     def pop_due(self, now: float) -> list[str]:
         """Remove and return what is due by now."""
@@ -221,9 +221,16 @@ class Publisher:
         self._write_ad()
         self._timetable.done("ad", begun, self._clock.monotonic())
 
-    def next_deadline(self) -> float | None:
-        """When something is to be published, on the monotonic clock."""
-        return self._timetable.next()
+    def next_deadline(self, *, looks: bool = True) -> float | None:
+        """When something is to be published, on the monotonic clock; without `looks` not what is
+        published though nothing has changed."""
+        return self._timetable.next(but="" if looks else "ad")
+
+    @property
+    def ad_age_s(self) -> float:
+        """How old the date in the job ad is, as last told."""
+        known = {**self._published, **self._requested}
+        return self._clock.time() - float(known.get("DAG_AdUpdateTime", 0))
 
     def publish_due(self) -> None:
         """Publish what is due."""
@@ -262,10 +269,8 @@ class Publisher:
     def _write_ad(self) -> None:
         statistics = self.statistics.expression()
         new = own_ad.attributes(self.run.engine.report(), self._clock.time(), statistics)
-        old = {**self._published, **self._requested}
-        stale = self._clock.time() - float(old.get("DAG_AdUpdateTime", 0)) >= AD_RENEW_S
-        changes = own_ad.changed(new, old)
-        if not changes and stale:
+        changes = own_ad.changed(new, {**self._published, **self._requested})
+        if not changes and self.ad_age_s >= AD_RENEW_S:
             changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}
         self._edit(changes, self._remind)
 

@@ -24,29 +24,32 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import condor_pydagman
 from condor_pydagman.adapters.control_socket import Settings as Listening
 from condor_pydagman.compiled import PURE
 from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.run import Beginning, OwnJob
+from condor_pydagman.daemon.waiting import (
+    WAITER,
+    Expected,
+    Waiting,
+    form,
+    kept_open,
+    renewal_at,
+)
 from condor_pydagman.engine import FORM
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records import banner
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.records.log_lines import Header
 from condor_pydagman.records.own_events import StampForm
-from condor_pydagman.timers import (
-    LEAST_SLEEP_S,
-    PARENT_CHECK_S,
-    SLEEP_AGAIN_S,
-)
-from condor_pydagman.vocabulary import MEMORY, WORDS
+from condor_pydagman.timers import LEAST_SLEEP_S, PARENT_CHECK_S, SLEEP_AGAIN_S
+from condor_pydagman.vocabulary import EXIT_RESTART, LEAVES, ORPHANED
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.loop import Loop
 
-WAITER = os.path.join(os.path.dirname(condor_pydagman.__file__), "libexec", "condor_dagman")
 COST = 100  # seconds of sleep that pay for a second of CPU which a start takes
 OFTEN = 6  # wakes in an hour; with each one more the time awake doubles
 HOUR = 3600.0
@@ -85,18 +88,13 @@ class Memory(NamedTuple):
     given: Mapping[str, Any]  # what features have begun with
     epoch: float  # added to monotonic seconds: the time of the engine
     published: Mapping[str, Any]  # see Publisher.memory
+    ad_age_s: float  # how old the date in DAGMan's job ad is
     schedd: list[Any]  # see ScheddAdapter.memory
     listening: Listening | None  # where commands come from
     log: tuple[int, int]  # how far it has been read, and its size then
     halted: bool  # whether the halt file was there
     wakes: tuple[float, ...]  # of the last hour, monotonic seconds
     cpu_s: float  # that the process has used
-
-
-def form() -> list[Any]:
-    """What may read what is kept: nothing but the same modules."""
-    there = os.stat(condor_pydagman.__file__)
-    return [condor_pydagman.__version__, FORM, sys.version, there.st_ino, there.st_mtime_ns]
 
 
 def _read_only(values: dict[Any, Any]) -> Mapping[Any, Any]:
@@ -179,41 +177,35 @@ class Sleeper:
         if now < self.due_at(loop):
             return
         self._not_before = now + SLEEP_AGAIN_S  # if it does not sleep now
-        until = loop.next_deadline()
-        if until - now < LEAST_SLEEP_S or not loop.rests or _has_children():
+        if loop.next_deadline() - now < LEAST_SLEEP_S or not loop.rests or _has_children():
             return
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
         try:
             if not (loop.looks_again() or _has_unread(loop)):
-                self._sleep(loop, until)
+                self._sleep(loop)
         except Exception as error:  # DAGMan goes on without sleep, whatever it is
             self._is_possible = False
             loop.run.out.say(f"Warning: DAGMan can't sleep: {type(error).__name__}: {error}", 0)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
-    def _sleep(self, loop: Loop, until: float) -> None:
-        now = loop.run.clock.monotonic()
+    def _sleep(self, loop: Loop) -> None:
+        run: Any = loop.run
+        now = run.clock.monotonic()
         wakes = tuple(wake for wake in self._wakes if wake > now - HOUR)
         memory = _memory(loop, wakes)
-        kept = _kept_open(packed(memory))
-        watches = [fd for fd in loop.watches() if fd >= 0]
-        words = [*_words(memory, loop, until), *(word for fd in watches for word in ("watch", fd))]
-        words += ["exec", sys.argv[0], *sys.argv]
-        told = _kept_open(b"".join(os.fsencode(str(word)) + b"\0" for word in words))
-        found = memory.descriptors
-        opened = {kept, told, found.lock, *found.command, found.local, *watches} - {-1}
+        found, watches = memory.descriptors, loop.watches()
+        run.out.say("Nothing to do: asleep until something happens", 3)
+        run.out.flush()
+        kept = kept_open(packed(memory))
+        opened = {kept, run.out.fileno(), found.lock, *found.command, found.local, *watches} - {-1}
         _leave_open(opened)
-        loop.run.out.say("Nothing to do: asleep until something happens", 3)
-        loop.run.out.flush()
-        environment = {**os.environ, WORDS: str(told), MEMORY: str(kept)}
         try:
-            os.execve(WAITER, sys.argv, environment)
+            _waiting(loop, memory, kept).execute()
         finally:  # it has failed
             for fd in opened:
                 os.set_inheritable(fd, False)
             os.close(kept)
-            os.close(told)
 
 
 def _memory(loop: Loop, wakes: tuple[float, ...]) -> Memory:
@@ -246,30 +238,55 @@ def _memory(loop: Loop, wakes: tuple[float, ...]) -> Memory:
     )._replace(next_log_check_at=0.0)  # there may be news, of which a new watch does not tell
 
 
-def _words(memory: Memory, loop: Loop, until: float) -> list[Any]:
+def _waiting(loop: Loop, memory: Memory, kept: int) -> Waiting:
+    run, engine = loop.run, memory.engine
+    look_at = float("inf") if engine.look_at is None else engine.look_at - memory.epoch
+    limits = list(engine.report().limits)
+    return Waiting(
+        words=[*_words(memory, loop), *_last_words(loop)],
+        kept=kept,
+        until=loop.next_deadline(looks=False),
+        renew_at=renewal_at(run.clock.monotonic(), memory.ad_age_s),
+        look_at=look_at,
+        look_every_s=float(run.config.check_queue_interval),
+        expected=Expected(run.job.cluster, memory.schedd, list(engine.expected()), limits),
+        cpu_s=memory.cpu_s,
+    )
+
+
+def _words(memory: Memory, loop: Loop) -> list[Any]:
     """What the waiter waits for; the form is that of libexec/condor_dagman.c."""
     run, found = loop.run, memory.descriptors
-    watched = all(fd >= 0 for fd in loop.watches())
-    look_s = PARENT_CHECK_S if watched else run.config.user_log_scan_interval
-    words: list[Any] = ["until", until, "look", look_s, "parent", memory.parent]
+    watches = loop.watches()
+    look_s = PARENT_CHECK_S if min(watches) >= 0 else run.config.user_log_scan_interval
+    words: list[Any] = ["look", look_s, "parent", memory.parent]
     for path in (run.lock.path, run.log.path):
         there = os.lstat(path)
         words += ["same", path, there.st_dev, there.st_ino]
     words += ["log", run.log.path, memory.log[0], "halt", run.paths.halt, int(memory.halted)]
     for number in SKIPPED:
         words += ["skip", number]
-    for fd in (*found.command, found.local):
+    polled = [("poll", fd) for fd in (*found.command, found.local)]
+    for word, fd in (*polled, *(("watch", fd) for fd in watches)):
         if fd >= 0:
-            words += ["poll", fd]
+            words += [word, fd]
     return words
 
 
-def _kept_open(data: bytes) -> int:
-    """A descriptor of a file without a name that has the data."""
-    fd = os.memfd_create("condor_dagman")
-    with open(fd, "wb", closefd=False) as file:
-        file.write(data)
-    return fd
+def _last_words(loop: Loop) -> list[Any]:
+    """What the waiter writes into `.dagman.out` when DAGMan is to leave and be started again; none
+    if that is not all that is to be written then."""
+    run: Any = loop.run
+    header, pid = run.out.header, run.process.pid
+    varies = header.milliseconds or header.descriptor
+    if varies or run.jobstate is not None or run.dag.status_file is not None:
+        return []
+    begin = f"{header.time_format or '%s'} {header.words(pid, 0)}"
+    end = f"{begin}{banner.exit_line(pid, EXIT_RESTART)}\n"
+    words = ["out", run.out.fileno()]
+    for number, reason in ((0, ORPHANED), *LEAVES.items()):
+        words += ["leave", number, f"{begin}{reason}\n{end}"]
+    return words
 
 
 def _leave_open(wanted: set[int]) -> None:

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.inputs import DagRemoved, Input, Shutdown
+from condor_pydagman.vocabulary import LEAVES
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.loop import Sources
@@ -70,12 +71,8 @@ class Signals:
             while os.read(self._reader, 4096):
                 pass
         seen, self._seen = self._seen, []
-        meanings: dict[int, Input] = {
-            signal.SIGUSR1: DagRemoved(),
-            signal.SIGTERM: Shutdown("Got SIGTERM. Performing graceful shutdown."),
-            signal.SIGQUIT: Shutdown("Got SIGQUIT.  Performing fast shutdown."),
-            signal.SIGINT: Shutdown("Got SIGINT."),
-        }
+        meanings: dict[int, Input] = {number: Shutdown(why) for number, why in LEAVES.items()}
+        meanings[signal.SIGUSR1] = DagRemoved()
         return [meanings[number] for number in seen if number in meanings]
 
     def _record_signal(self, number: int, frame: FrameType | None) -> None:

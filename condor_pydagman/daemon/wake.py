@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 import htcondor2
@@ -20,17 +19,14 @@ from condor_pydagman.daemon.loop import Loop
 from condor_pydagman.daemon.run import DagRun, OwnProcess, Ports, jobstate_log
 from condor_pydagman.daemon.sleep import Memory, close_inherited, unpacked
 from condor_pydagman.daemon.sources import Signals, make_sources, orphaned
+from condor_pydagman.daemon.waiting import read_kept
 from condor_pydagman.feature_table import set_guard
 
 
 def kept_memory(fd: str) -> Memory | None:
     """What is kept behind the descriptor.  None if it can't be gone on with: what has been left
     open for that is closed, and DAGMan starts as after the end of its process."""
-    memory = None
-    with contextlib.suppress(ValueError, OSError):  # a number, and that of a file
-        os.lseek(int(fd), 0, os.SEEK_SET)
-        with open(int(fd), "rb") as file:
-            memory = unpacked(file.read())
+    memory = unpacked(read_kept(fd))
     if memory is not None:
         found = memory.descriptors
         for adopted in (found.lock, *found.command, found.local):

@@ -131,15 +131,18 @@ def on_remove_failed(run: RunState, failed: RemoveFailed) -> None:
         run.removals.failed((failed.cluster, failed.proc), failed.reason, run.now)
 
 
-def next_deadline(run: RunState) -> float | None:
-    """When pending work is due, seconds since the epoch; None: only an input can lead to any."""
+def next_deadline(run: RunState, *, looks: bool = True) -> float | None:
+    """When pending work is due, seconds since the epoch; None: only an input can lead to any.
+
+    `looks`: also what is done every so often though nothing is the reason."""
     if run.phase in _PASSIVE or run.mode is Mode.SETUP_ONLY:
         return None
     if run.end.wanted is not None and run.phase is not Phase.RECONCILING:
         return min(_later_deadlines(run), default=None)
-    times = [None if run.query.running else run.query.at]
+    is_none = run.query.running or (run.query.is_look and not looks)
+    times = [None if is_none else run.query.at]
     if run.phase is not Phase.RECONCILING:
-        times += _deadlines(run)
+        times += _deadlines(run, looks)
     return min((time for time in times if time is not None), default=None)
 
 
@@ -149,7 +152,7 @@ def _later_deadlines(run: RunState) -> Iterator[float]:
     return (time for time in times if time is not None and time > run.now)
 
 
-def _deadlines(run: RunState) -> Iterator[float | None]:
+def _deadlines(run: RunState, looks: bool) -> Iterator[float | None]:
     yield run.removals.next_time()
     yield run.written.next_time()
     if run.written.holding and _is_held(run):
@@ -159,7 +162,7 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield deadline()
     yield run_end.next_final_deadline(run)
     yield operator.next_drained_deadline(run)
-    if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:
+    if looks and run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:
         yield event_matching.next_silence_report(run)
     if not run.frozen:
         yield from _deadlines_of_starts(run)

@@ -141,10 +141,20 @@ class Engine:
         waits = run.phase is Phase.RUNNING and run.mode is Mode.RUN
         return waits and run.end.wanted is None and not run.query.running
 
-    def next_deadline(self) -> float | None:
+    def next_deadline(self, *, looks: bool = True) -> float | None:
         """When the engine wants a Wake if nothing else comes (seconds since the epoch); None:
-        never."""
-        return dispatch.next_deadline(self.run)
+        never.  `looks`: also for what is done every so often though nothing is the reason."""
+        return dispatch.next_deadline(self.run, looks=looks)
+
+    @property
+    def look_at(self) -> float | None:
+        """When it is to be looked whether the schedd has the jobs that it must have, seconds since
+        the epoch; None: not at all."""
+        return self.run.query.at if self.run.query.is_look else None
+
+    def expected(self) -> frozenset[tuple[int, int]]:
+        """These jobs, by cluster and proc; proc -1 for a cluster that goes on making procs."""
+        return frozenset((jobs.cluster, proc) for _, jobs, proc in reconcile.expected(self.run))
 
     def report(self) -> Report:
         """All counts, from the states as they are now, and the limits and halts in force.

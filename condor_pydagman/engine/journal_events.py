@@ -73,26 +73,6 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
             run.say(f"Warning: ignoring a record of what the DAG does not use: {unused}")
 
 
-def _on_pre_ended(run: RunState, node: int, event: LogEvent) -> None:
-    scripts.on_pre_ended(run, node, event.value)
-
-
-def _on_hold_ended(run: RunState, _: int, event: LogEvent) -> None:
-    scripts.on_hold_ended(run, event)
-
-
-def _on_provisioned(run: RunState, _: int, _event: LogEvent) -> None:
-    provisioner.on_go_ahead(run)
-
-
-def _on_final_started(run: RunState, _: int, event: LogEvent) -> None:
-    run_end.on_final_started(run, event)
-
-
-def _on_common_input(run: RunState, _: int, event: LogEvent) -> None:
-    submission.on_common_input_read(run, event.text)
-
-
 def _on_submit_failed(run: RunState, node: int, event: LogEvent) -> None:
     lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
     if run.nodes.states[node] not in (State.READY, State.SUBMIT_UNCONFIRMED):
@@ -194,14 +174,16 @@ def _on_config(run: RunState, _: int, event: LogEvent) -> None:
 
 _HANDLERS: dict[str, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.CONFIG: _on_config,
-    JournalRecord.PRE_ENDED: _on_pre_ended,
-    JournalRecord.HOLD_ENDED: _on_hold_ended,
+    JournalRecord.PRE_ENDED: lambda run, node, event: scripts.on_pre_ended(run, node, event.value),
+    JournalRecord.HOLD_ENDED: lambda run, _, event: scripts.on_hold_ended(run, event),
     JournalRecord.SUBMIT_FAILED: _on_submit_failed,
     JournalRecord.ADOPTED: _on_adopted,
     JournalRecord.JOB_LOST: _on_job_lost,
     JournalRecord.JOB_ENDED: _on_job_ended,
     JournalRecord.SURPLUS: operator.on_surplus,
-    JournalRecord.PROVISIONED: _on_provisioned,
-    JournalRecord.COMMON_INPUT: _on_common_input,
-    JournalRecord.FINAL_STARTED: _on_final_started,
+    JournalRecord.PROVISIONED: lambda run, _, _event: provisioner.on_go_ahead(run),
+    JournalRecord.COMMON_INPUT: lambda run, _, event: submission.on_common_input_read(
+        run, event.text
+    ),
+    JournalRecord.FINAL_STARTED: lambda run, _, event: run_end.on_final_started(run, event),
 }

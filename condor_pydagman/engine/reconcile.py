@@ -15,7 +15,7 @@ counts as lost, and if a submit's reply and event may both be lost; what it tell
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from condor_pydagman.engine import actions as do
@@ -28,7 +28,7 @@ from condor_pydagman.engine.inputs import (
     QueueListed,
     QueueUnknown,
 )
-from condor_pydagman.engine.jobs import CLUSTER_ITSELF
+from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
 from condor_pydagman.engine.node_states import UNWANTED, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.timers import CONFIRM_LOST_S
@@ -181,28 +181,33 @@ def _by_node(run: RunState, jobs: Sequence[QueuedJob]) -> dict[int, list[QueuedJ
 def _record_lost(run: RunState, listed: set[tuple[int, int]]) -> bool:
     """Record procs that have been missing for long enough; returns whether any is missing."""
     missing: dict[tuple[int, int], float] = {}
-    for node, jobs in list(run.job_table.by_node.items()):
+    for node, jobs, proc in list(expected(run)):
+        job = (jobs.cluster, proc)
+        if job in listed:
+            continue
+        missing[job] = since = run.query.missing.get(job, run.now)
+        if run.now - since >= CONFIRM_LOST_S:
+            ended = {(job.cluster, job.proc): job.value for job in run.query.history.get(node, ())}
+            if not (run.recovering or jobs.is_shown(proc)):
+                present_run.record_adopted(run, node, jobs)
+            retry = run.nodes.retries.get(node, 0)
+            kind = JournalRecord.JOB_ENDED if job in ended else JournalRecord.JOB_LOST
+            record = do.AppendJournalRecord(kind, node, retry, ended.get(job, 0), *job)
+            run.emit(record)  # not read back, it is written again after the next question
+    run.query.set_missing(missing)
+    return bool(missing)
+
+
+def expected(run: RunState) -> Iterator[tuple[int, Jobs, int]]:
+    """The procs that the schedd must have, each with its node and that one's jobs."""
+    for node, jobs in run.job_table.by_node.items():
         if run.nodes.states[node] != State.SUBMITTED or jobs.cluster == NOOP_CLUSTER:
             continue
         if jobs.is_task and any(tells_end(node) for tells_end in run.hooks.tells_end):
             continue
-        ended = {(job.cluster, job.proc): job.value for job in run.query.history.get(node, ())}
         # The cluster itself last: its end is that of all its procs.
-        expected = jobs.live() or [CLUSTER_ITSELF] * jobs.factory
-        for proc in expected:
-            job = (jobs.cluster, proc)
-            if job in listed:
-                continue
-            missing[job] = since = run.query.missing.get(job, run.now)
-            if run.now - since >= CONFIRM_LOST_S:
-                if not (run.recovering or jobs.is_shown(proc)):
-                    present_run.record_adopted(run, node, jobs)
-                retry = run.nodes.retries.get(node, 0)
-                kind = JournalRecord.JOB_ENDED if job in ended else JournalRecord.JOB_LOST
-                record = do.AppendJournalRecord(kind, node, retry, ended.get(job, 0), *job)
-                run.emit(record)  # not read back, it is written again after the next question
-    run.query.set_missing(missing)
-    return bool(missing)
+        for proc in jobs.live() or [CLUSTER_ITSELF] * jobs.factory:
+            yield node, jobs, proc
 
 
 def _plan_next(run: RunState, suspects: bool) -> None:

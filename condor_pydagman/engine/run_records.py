@@ -167,6 +167,7 @@ class QueueQuery:
         # when it is to be asked, seconds since the epoch; None: not planned
         self.at: float | None = None
         self.by = 0.0  # the same, if the log does not fall silent before
+        self.is_look = False  # whether nothing but time is the reason
         self.silent_s = LOG_SILENT_S  # for which the log must be silent to be asked sooner
         self.running = False  # whether it has been asked and has not answered
         # the nodes that were UNKNOWN when it was asked
@@ -184,6 +185,7 @@ class QueueQuery:
     def plan(self, at: float) -> None:
         """Ask at that time."""
         self.at = self.by = at
+        self.is_look = False
 
     def plan_look(self, now: float, every: int, ended: int) -> None:
         """If nothing is planned, look for lost jobs after `every` seconds, not if that is 0 or
@@ -191,6 +193,7 @@ class QueueQuery:
         if self.at is None and not self.running and every > 0:
             early = min(self.silent_s, every) if ended else every
             self.at, self.by = now + early, now + every
+            self.is_look = True
 
     def is_due(self, now: float, last_event_at: float) -> bool:
         """Whether to ask at last, as the time has come; if the log shows that jobs end, a look is

@@ -8,13 +8,16 @@
  *
  *   until SECONDS           wake at this time of CLOCK_MONOTONIC
  *   look SECONDS            look at files and at the parent at least so often
- *   parent PID              wake if another process is the parent
+ *   parent PID              wake, or leave, if another process is the parent
  *   poll FD                 wake if it can be read
  *   watch FD                an inotify descriptor: look if it can be read
  *   halt PATH 0|1           wake if it can be read (0), or can't any more (1)
  *   same PATH DEVICE INODE  wake if the name leads to another file
  *   log PATH OFFSET         wake if events are behind the offset, or the file is shorter
  *   skip NUMBER             but for whole events of this number
+ *   out FD                  the log of DAGMan
+ *   leave SIGNAL TEXT       append the text, a format for strftime, and end with 3, if the signal
+ *                           has come and SIGUSR1 has not; 0: if another process is the parent
  *   exec PROGRAM            and all words that follow are its command line
  *
  * It ends with 3, so that the schedd starts DAGMan again, if the words make no sense, or if DAGMan
@@ -39,6 +42,7 @@ enum {
     START_AGAIN = 3,      /* exit code */
     MAX_POLLED = 16,      /* descriptors */
     MAX_SAME = 4,         /* files */
+    MAX_LEAVE = 4,        /* signals */
     MAX_WORDS = 4096,     /* of a command line */
     MAX_NEWS = 65536,     /* bytes of the log that are read for events to skip */
     MAX_KINDS = 1000,     /* numbers of events have three digits */
@@ -51,11 +55,18 @@ struct file {
     unsigned long long device, inode;
 };
 
+struct leaving {
+    int signal;
+    const char *text;
+};
+
 static struct pollfd polled[MAX_POLLED];
 static bool is_watch[MAX_POLLED];
 static nfds_t polled_count;
 static struct file same[MAX_SAME];
 static int same_count;
+static struct leaving leavings[MAX_LEAVE];
+static int leaving_count, out = -1;
 static const char *halt_path, *log_path, *program;
 static bool was_halted, skipped[MAX_KINDS];
 static off_t log_offset;
@@ -134,6 +145,12 @@ static void obey(const char *what)
         file->path = word();
         file->device = number();
         file->inode = number();
+    } else if (strcmp(what, "out") == 0)
+        out = (int)number();
+    else if (strcmp(what, "leave") == 0 && leaving_count < MAX_LEAVE) {
+        struct leaving *leaving = &leavings[leaving_count++];
+        leaving->signal = (int)number();
+        leaving->text = word();
     } else if (strcmp(what, "log") == 0) {
         log_path = word();
         log_offset = (off_t)number();
@@ -216,10 +233,15 @@ static bool is_same(const struct file *file)
         && now.st_ino == file->inode;
 }
 
+static bool is_orphan(void)
+{
+    return parent != 0 && getppid() != parent;
+}
+
 /* What has happened, by files and the parent; NULL if nothing has. */
 static const char *news(void)
 {
-    if (parent != 0 && getppid() != parent)
+    if (is_orphan())
         return "parent";
     for (int i = 0; i < same_count; i++)
         if (!is_same(&same[i]))
@@ -241,6 +263,28 @@ static void wake(const char *reason)
         pause = 2 * pause < MAX_PAUSE_S ? 2 * pause : MAX_PAUSE_S;
     }
     give_up();
+}
+
+static void leave(const char *format)
+{
+    static char text[4096];
+    time_t now = time(NULL);
+    size_t size = strftime(text, sizeof text, format, localtime(&now));
+    if (size > 0 && write(out, text, size) > 0)
+        give_up();
+}
+
+static void leave_if_told(void)
+{
+    sigset_t come;
+    sigpending(&come);
+    if (sigismember(&come, SIGUSR1))
+        return;
+    for (int i = 0; i < leaving_count; i++) {
+        int signal = leavings[i].signal;
+        if (signal == 0 ? is_orphan() : sigismember(&come, signal))
+            leave(leavings[i].text);
+    }
 }
 
 /* A descriptor that can be read when a signal waits for DAGMan; they are not taken. */
@@ -290,17 +334,22 @@ int main(void)
     read_words();
     poll_signals();
     poll_parent();
-    for (;;) {
+    for (bool called = false;;) {
+        leave_if_told();
         const char *reason = news();
+        if (reason == NULL && called)
+            reason = "descriptor";
         if (reason != NULL)
             wake(reason);
         if (poll(polled, polled_count, milliseconds()) <= 0)
             continue;
         for (nfds_t i = 0; i < polled_count; i++) {
-            if (polled[i].revents != 0 && !is_watch[i])
-                wake("descriptor");
-            if (polled[i].revents != 0)
+            if (polled[i].revents == 0)
+                continue;
+            if (is_watch[i])
                 drain(polled[i].fd);
+            else
+                called = true;
         }
     }
 }

@@ -152,6 +152,56 @@ def test_a_signal_is_left_to_dagman(start: Start, number: int) -> None:
     assert waiting.woken() == ("descriptor", bits(number))
 
 
+LEAVE = ("leave", signal.SIGTERM, "%Y 100%%\n", "leave", 0, "orphan\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers", "said"),
+    [
+        (LEAVE, [signal.SIGTERM], time.strftime("%Y 100%%\n")),
+        (LEAVE, [signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT], time.strftime("%Y 100%%\n")),
+        (("parent", 1, *LEAVE), [], "orphan\n"),
+    ],
+)
+def test_it_leaves(
+    start: Start, tmp_path: Path, words: Sequence[Any], numbers: Sequence[int], said: str
+) -> None:
+    with (tmp_path / "out").open("a+") as out:
+        waiting = start("out", out.fileno(), *words, keep=[out.fileno()])
+        for number in numbers:
+            waiting.get(number)
+        assert waiting.process.wait() == 3
+        assert (tmp_path / "out").read_text() == said
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (signal.SIGUSR1, "x"),  # DAGMan removes the jobs
+        (signal.SIGQUIT, "x"),
+        (signal.SIGTERM, "x" * 5000),
+    ],
+)
+def test_it_does_not_leave(start: Start, tmp_path: Path, number: int, text: str) -> None:
+    with (tmp_path / "out").open("a+") as out:
+        words = "leave", signal.SIGTERM, text
+        waiting = start("out", out.fileno(), *words, keep=[out.fileno()]).asleep()
+        os.kill(waiting.process.pid, signal.SIGSTOP)
+        waiting.get(number)
+        if number == signal.SIGUSR1:
+            waiting.get(signal.SIGTERM)
+        os.kill(waiting.process.pid, signal.SIGCONT)
+        assert waiting.woken()[0] == "descriptor"
+        assert (tmp_path / "out").read_text() == ""
+
+
+def test_it_does_not_leave_in_silence(start: Start) -> None:
+    with open("/dev/full", "w") as out:
+        waiting = start("out", out.fileno(), *LEAVE, keep=[out.fileno()])
+        waiting.get(signal.SIGTERM)
+        assert waiting.woken() == ("descriptor", bits(signal.SIGTERM))
+
+
 def test_signals_without_effect_wait_for_the_next_wake(start: Start) -> None:
     waiting = start().asleep()
     others = (signal.SIGHUP, signal.SIGUSR2, signal.SIGCHLD)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from condor_pydagman.daemon.sleep import WAITER
+from condor_pydagman.daemon.waiting import WAITER
+from condor_pydagman.records.own_ad import LIMITS
 from tests.pool import dags
 from tests.pool.scenes import Scene, Stage
 
@@ -29,7 +31,7 @@ KILOBYTES = 300  # of its own memory that a DAGMan may take asleep
 def asleep(s: Scene, times: int = 1) -> int:
     """Wait until DAGMan sleeps for that time; returns its process, which holds the lock."""
     s.says("Nothing to do: asleep", times)
-    pid = s.pid()
+    pid: int = s.until(s.pid, "its process")  # which has no name while it becomes another program
     s.until(lambda: os.readlink(f"/proc/{pid}/exe") == WAITER, "the waiter")
     assert holds_lock(s, pid)
     return pid
@@ -70,6 +72,43 @@ def what_wakes_it(s: Scene) -> None:
     assert dags.runs(s.work) == ONCE
     assert dags.scripts(s.work) == ["post A"]
     assert "RECOVERY" not in s.out()
+
+
+ASK = """
+import sys
+from condor_pydagman.adapters import renewal
+from condor_pydagman.adapters.schedd import ScheddAdapter
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.records.own_ad import LIMITS
+own, job, *limits = map(int, sys.argv[1:])
+renewal.renew(own)
+limits = Throttles(**dict(zip(LIMITS.values(), limits)))
+print(renewal.is_same(own, ScheddAdapter(own).memory(), [[job, 0]], list(limits)))
+"""
+
+
+@STAGE.scene
+def what_it_asks_asleep(s: Scene) -> None:
+    """In vain: it sleeps on, nobody having woken it."""
+    s.submit(SLEEPY, started="A 0")
+    asleep(s)
+    ad = s.ad()
+    job, limits = s.job("A"), [str(ad[name]) for name in LIMITS]
+
+    def ask(job: int) -> str:
+        return s.run(sys.executable, "-c", ASK, str(s.cluster), str(job), *limits)
+
+    s.edit("DAG_AdUpdateTime", 1)
+    assert ask(job) == "True\n"
+    assert s.ad()["DAG_AdUpdateTime"] > 1
+    assert ask(job + 1000) == "False\n"
+    s.edit("DAGMan_MaxJobs", 7)
+    assert ask(job) == "False\n"
+    s.hold()
+    s.says("EXITING WITH STATUS 3")
+    assert "Awake" not in s.out()
+    s.remove()
+    s.gone()
 
 
 @STAGE.scene

@@ -86,7 +86,6 @@ class Enough(Feature):
         self.unwanted: dict[int, int] = {}
         # nodes that are not needed, as a record says that is on its way to the log and back
         self.asked: set[int] = set()
-        self._clean: set[int] = set()  # that run to clean up, and have come to wait meanwhile
         self.had_failed: dict[int, str] = {}  # why a node had failed that is not needed
 
     # Which nodes are not wanted, and which not needed.
@@ -212,17 +211,11 @@ class Enough(Feature):
                 child = self.counts.children.get(number)
                 if child is not None and self.run.nodes.states[child] == State.WAITING:
                     self.counts.wait(child)
-            elif self.counts.is_reached(number) and not self._is_known(number):
-                self.run.write(REACHED, number, self._record(number))
-        marks = self.run.nodes.marks
-        over = [node for node in self._clean if not marks[node] & CLEANING]
-        self._clean.difference_update(over)
-        self.counts.wait(*over)
+            elif self.counts.is_reached(number) and number not in self.reached:
+                if number not in self.run.written.of(REACHED):
+                    self.run.write(REACHED, number, self._record(number))
         if self.counts.waiting:
             self._ask_of_nodes()
-
-    def _is_known(self, number: int) -> bool:
-        return number in self.reached or number in self.run.written.of(REACHED)
 
     def _record(self, number: int) -> do.AppendJournalRecord:
         counts = self.counts
@@ -241,25 +234,23 @@ class Enough(Feature):
                 self.counts.wait(*waiting[place:])
                 return
             if run.nodes.marks[node] & CLEANING:
-                self._clean.add(node)
+                self.counts.wait(node)  # until that is over
             elif node not in self.asked and self._is_to_go(node):
                 self.asked.add(node)
                 retry = run.nodes.retries.get(node, 0)
                 run.journal(node, do.AppendJournalRecord("NOT_NEEDED", node, retry))
 
     def _is_to_go(self, node: int) -> bool:
-        nodes = self.run.nodes
-        if nodes.states[node] != State.WAITING:
-            return False
-        number = self._of_dag.enough_of.get(node)
+        nodes, number = self.run.nodes, self._of_dag.enough_of.get(node)
         idle = number is not None and self.counts.is_idle(number)
-        return idle or bool(nodes.marks[node] & UNWANTED)
+        return nodes.states[node] == State.WAITING and (idle or nodes.marks[node] & UNWANTED > 0)
 
     def deadline(self) -> float | None:
         """Now, if nodes have come to wait since `work`, of which some may not be needed."""
         if self.run.is_over or self.run.is_rehearsal:
             return None
-        return self.run.now if self.counts.waiting and len(self.asked) < MAX_ASKED else None
+        waits = any(not self.run.nodes.marks[node] & CLEANING for node in self.counts.waiting)
+        return self.run.now if waits and len(self.asked) < MAX_ASKED else None
 
     def under_way(self, halted: bool) -> bool:
         """Whether the record of a node is on its way, or is to be written."""

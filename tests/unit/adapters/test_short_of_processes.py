@@ -142,7 +142,7 @@ def test_a_search_of_the_history_waits_and_is_not_given_up(
     no_more_processes.undo()
     bench.result(ReadOwnAd())  # one process is there, and stays for a while
     gc.collect()  # what earlier tests have left may be closed at any time
-    before = os.listdir("/proc/self/fd")
+    before = set(os.listdir("/proc/self/fd"))
     no_more_processes.setattr(os, "fork", _refuse)
     answers = [bench.ask(ListQueue(history=True)) for _ in range(job_history.MAX_TRIES + 1)]
     for _ in answers:
@@ -150,7 +150,7 @@ def test_a_search_of_the_history_waits_and_is_not_given_up(
             bench.schedd.deliver()
         later(bench, 600)
     assert not any(answers)
-    assert os.listdir("/proc/self/fd") == before
+    assert set(os.listdir("/proc/self/fd")) <= before  # fewer, once that process has left
     assert bench.adapter.warned[0] == (
         f"can't start a process to search the history: {REASON}; next try in 1 s"
     )

@@ -34,6 +34,9 @@ LATE = {
     "daemon/startup.py": {"draw"},
     # Before the DAG begins, and after signals are caught.
     "daemon/sources.py": {"make_sources", "_sleeper"},
+    # What asks the schedd while DAGMan sleeps, in a process that ends when it is answered.
+    "daemon/waiting.py": {"_answer"},
+    "adapters/renewal.py": {"is_same"},
     # What starts the processes of NOTIFY before the DAG begins, if there are any.
     "daemon/loop.py": {"_start_notifiers"},
 }

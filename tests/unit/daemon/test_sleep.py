@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+import condor_pydagman
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import sleep
 from condor_pydagman.daemon.sleep import HOUR, Sleeper, packed, unpacked
+from condor_pydagman.daemon.waiting import form
 from condor_pydagman.timers import SLEEP_AGAIN_S
 from tests import make
 
@@ -82,9 +84,9 @@ def test_what_is_damaged_is_not_gone_on_with(damage: Any) -> None:
 def test_nor_is_what_another_version_has_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = packed({})  # type: ignore[arg-type]
     assert unpacked(kept) == {}
-    monkeypatch.setattr(sleep.condor_pydagman, "__version__", "0.0")
+    monkeypatch.setattr(condor_pydagman, "__version__", "0.0")
     assert unpacked(kept) is None
-    assert pickle.loads(kept) != sleep.form()
+    assert pickle.loads(kept) != form()
 
 
 @pytest.mark.parametrize(("read_to", "unread"), [(5, False), (3, True)])
