@@ -206,14 +206,14 @@ class Enough(Feature):
         """Write into the log what has been reached, and which nodes are not needed."""
         if self.run.is_over or self.run.is_rehearsal:
             return
+        known = {*self.reached, *self.run.written.of(REACHED)}
         for number in self.counts.pop_touched():
             if self.counts.is_idle(number):
                 child = self.counts.children.get(number)
                 if child is not None and self.run.nodes.states[child] == State.WAITING:
                     self.counts.wait(child)
-            elif self.counts.is_reached(number) and number not in self.reached:
-                if number not in self.run.written.of(REACHED):
-                    self.run.write(REACHED, number, self._record(number))
+            elif self.counts.is_reached(number) and number not in known:
+                self.run.write(REACHED, number, self._record(number))
         if self.counts.waiting:
             self._ask_of_nodes()
 
