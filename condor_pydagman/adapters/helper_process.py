@@ -38,6 +38,7 @@ class Helper(ABC):
     max_bytes = 0  # of memory that the process may take beyond what DAGMan had; 0: no limit
     # seconds for which the process stays besides, since it knows what it has found out
     knows_s = 0.0
+    is_like_new = False  # whether another one, made later, could go on in its place
 
     # In DAGMan.
 
@@ -118,6 +119,12 @@ class HelperProcess:
     def busy(self) -> bool:
         """Whether an order is still to be done."""
         return bool(self._waiting or self._results)
+
+    @property
+    def rests(self) -> bool:
+        """Whether another one could go on in its place: nothing is being done, and no process is
+        there."""
+        return self.helper.is_like_new and self._child is None and not self.busy
 
     def next_deadline(self) -> float | None:
         """When to call `results` though no process has answered, monotonic seconds."""

@@ -22,6 +22,7 @@ from condor_pydagman.feature_table import (
 )
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.timers import SLEEP_AGAIN_S
 from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
@@ -154,6 +155,8 @@ class Helpers:
         return in_steps
 
     def _started(self, helper: Helper) -> HelperProcess:
+        if helper.is_like_new and self.run.config.sleep_after:
+            helper.stays_s = SLEEP_AGAIN_S  # a DAGMan with a child does not sleep
         make, clock = _process_class(), self.run.clock.monotonic
         warn = lambda text: self.run.out.say(text, 0)  # noqa: E731
         return self._schedd.add(lambda epoll: make(helper, epoll, clock, warn))
@@ -164,8 +167,8 @@ class Helpers:
 
     @property
     def rests(self) -> bool:
-        """See `ports.Helpers`: no helper has anything in its memory."""
-        return not (self._processes or self._in_steps)
+        """See `ports.Helpers`."""
+        return not self._in_steps and all(one.rests for one in self._processes.values())
 
     def next_deadline(self) -> float | None:
         """See `ports.Helpers`."""

@@ -19,6 +19,7 @@ CONFIG t.config
 JOB A told.sub
 JOB B job.sub
 PARENT A CHILD B
+CACHE A
 SCRIPT POST A script.sh 0 post A
 #== t.config
 PYDAGMAN_SLEEP_AFTER = 1

@@ -113,7 +113,7 @@ class FakeHelpers:
 
     @property
     def rests(self) -> bool:
-        return not self._opened
+        return all(getattr(one, "rests", False) for one in self._opened.values())
 
     def open(self, name: str) -> Any:
         if name not in self._opened:

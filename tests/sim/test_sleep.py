@@ -7,8 +7,8 @@ import pytest
 from tests.sim.run import judge
 
 SEEDS = 20
-# Features that have helpers do not sleep: what they know is not the engine's alone.
-KINDS = ("", "steered", "decided", "braked", "enough")
+# Others have helpers that know what the engine does not: they do not sleep.
+KINDS = ("", "steered", "decided", "braked", "enough", "cached")
 
 
 @pytest.mark.parametrize("kind", KINDS)

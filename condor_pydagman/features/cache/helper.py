@@ -79,6 +79,7 @@ class CacheHelper(Helper):
     late = "to look at its files took too long"
     kinds = (LookUp, Question, CachedNode, Keep, Answer)
     timeout_s, stays_s = 60.0, 600.0
+    is_like_new = True  # but for what has been said
 
     def __init__(self, dag: Dag, path: str, say: Callable[[str], None]) -> None:
         self._dag = dag

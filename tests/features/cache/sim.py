@@ -63,10 +63,14 @@ class _Kept(NamedTuple):
 class FakeCache:
     """What one DAGMan process has done about these nodes."""
 
+    rests = True  # what is being done is a request that is pending
+
     def __init__(self, process: Process) -> None:
         self._process = process
         self._world = world = process.world
-        self._rng = Random(f"cache {world.seed} {world.life}")
+        self._rng = Caches.of(world).delays.setdefault(
+            world.life, Random(f"cache {world.seed} {world.life}")
+        )
 
     def ask(self, request: LookUpCached | KeepCached, then: Callable[[Any], None]) -> None:
         world, process = self._world, self._process
@@ -119,6 +123,7 @@ class Caches(Part):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._kept: dict[str, _Kept] = {}
+        self.delays: dict[float, Random] = {}  # by life, which a sleep does not end
         self._tickets = 0
         self._ran: dict[str, tuple[int, int]] = {}  # by node, when, and with which input
         self._decided: set[str] = set()
