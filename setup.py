@@ -5,22 +5,26 @@ It stands here, since the setuptools of Enterprise Linux 9 knows no patterns in 
 A wheel or an installation is built in a directory of its own, which is removed again: what another
 build has left in `build/` holds the path of that one's Python, and modules that are no more.
 
-With CONDOR_PYDAGMAN_WAITER=1 in the environment the program is built that a DAGMan becomes while it
-sleeps (`condor_pydagman/daemon/sleep.py`).
+The program that a DAGMan becomes while it sleeps (`condor_pydagman/daemon/sleep.py`) is built where
+there is a C compiler; CC, CPPFLAGS, CFLAGS and LDFLAGS are obeyed.  With CONDOR_PYDAGMAN_WAITER=1
+in the environment it is an error if it can't be built; with 0 it is left out, and a wheel is pure.
 
 With CONDOR_PYDAGMAN_COMPILE=1 in the environment the engine is compiled as well (see
 `condor_pydagman/compiled.py`); that needs a C compiler.
 """
 
 import atexit
+import contextlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from glob import glob
 
-from setuptools import Distribution, setup
+from setuptools import setup
 from setuptools.command.build_py import build_py
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -52,6 +56,14 @@ FILES = {place: sorted(glob(pattern)) for place, pattern in PLACES.items()}
 FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]
 
 WHOLE = {"bdist", "bdist_wheel", "install"}  # commands that build by themselves
+PROGRAMS = os.path.join("condor_pydagman", "libexec")
+
+
+def scratch_directory():
+    """A directory that is removed at the end."""
+    made = tempfile.mkdtemp(prefix="condor_pydagman-build-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def build_options():
@@ -61,8 +73,7 @@ def build_options():
     """
     options = {"force": True}
     if WHOLE & set(sys.argv) and not {"build", "--skip-build"} & set(sys.argv):
-        options["build_base"] = tempfile.mkdtemp(prefix="condor_pydagman-build-")
-        atexit.register(shutil.rmtree, options["build_base"], ignore_errors=True)
+        options["build_base"] = scratch_directory()
     return options
 
 
@@ -84,31 +95,56 @@ if os.environ.get("CONDOR_PYDAGMAN_COMPILE") == "1":
         )
 
 
+def given(name, otherwise):
+    """The words of a variable of the environment."""
+    return shlex.split(os.environ.get(name) or otherwise)
+
+
+def build_waiter():
+    """Build the program that a DAGMan becomes while it sleeps, before it is decided which machines
+    a wheel is for; returns its path, or "" without it."""
+    wish = os.environ.get("CONDOR_PYDAGMAN_WAITER")
+    if wish == "0" or not (WHOLE | {"build", "build_py", "editable_wheel"}) & set(sys.argv):
+        return ""
+    made = os.path.join(scratch_directory(), "condor_dagman")
+    words = [*given("CC", "cc"), *given("CPPFLAGS", ""), *given("CFLAGS", "-Os")]
+    words += [os.path.join(PROGRAMS, "condor_dagman.c"), "-o", made, *given("LDFLAGS", "-s")]
+    try:
+        subprocess.run(words, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        if wish == "1":
+            sys.exit(f"CONDOR_PYDAGMAN_WAITER=1, but the waiter can't be built: {error}")
+        print(f"DAGMan won't be able to sleep, since its waiter can't be built: {error}")
+        return ""
+    return made
+
+
 class WithWaiter(build_py):
-    """Builds the waiter beside the modules."""
+    """Puts the waiter beside the modules, if there is one."""
 
     def run(self):
         """Build all."""
         super().run()
-        place = os.path.join("condor_pydagman", "libexec")
+        made = self._place()
+        with contextlib.suppress(FileNotFoundError):  # it may be that of another version, and run
+            os.unlink(made)
+        if WAITER:
+            os.makedirs(os.path.dirname(made), exist_ok=True)
+            shutil.copy(WAITER, made)
+
+    def get_outputs(self, include_bytecode=1):
+        """What is installed, for whoever removes it again."""
+        made = self._place()
+        return super().get_outputs(include_bytecode) + [made] * os.path.exists(made)
+
+    def _place(self):
         in_place = getattr(self, "editable_mode", False)  # which old versions do not have
-        made = place if in_place else os.path.join(self.build_lib, place)
-        os.makedirs(made, exist_ok=True)
-        words = [os.environ.get("CC", "cc"), "-Os", "-s", os.path.join(place, "condor_dagman.c")]
-        subprocess.run([*words, "-o", os.path.join(made, "condor_dagman")], check=True)
+        return os.path.join("" if in_place else self.build_lib, PROGRAMS, "condor_dagman")
 
 
-class ForThisMachine(Distribution):
-    """A wheel that holds a program of this machine's."""
-
-    def has_ext_modules(self):
-        """Whether it is for one kind of machine."""
-        return True
-
-
-if os.environ.get("CONDOR_PYDAGMAN_WAITER") == "1":
-    OPTIONS["cmdclass"] = {"build_py": WithWaiter}
-    OPTIONS["distclass"] = ForThisMachine
+WAITER = build_waiter()
+if WAITER:  # of its machine's kind, but of every Python's
+    OPTIONS["options"]["bdist_wheel"] = {"plat_name": sysconfig.get_platform()}
 
 with open("README.md", encoding="utf-8") as page:
     README = for_an_index(page.read())
@@ -116,5 +152,6 @@ with open("README.md", encoding="utf-8") as page:
 setup(
     long_description=README,
     data_files=[(place, files) for place, files in FILES.items() if files],
+    cmdclass={"build_py": WithWaiter},
     **OPTIONS,
 )

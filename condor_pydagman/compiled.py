@@ -1,7 +1,8 @@
-"""Which modules of the engine may be machine code, and whether they are.
+"""What of an installation may be machine code, and whether it is.
 
-`setup.py` compiles these modules with mypyc when CONDOR_PYDAGMAN_COMPILE=1 is set.  The compiled
-ones are beside their sources, and Python prefers them.
+`setup.py` compiles these modules of the engine with mypyc when CONDOR_PYDAGMAN_COMPILE=1 is set.
+The compiled ones are beside their sources, and Python prefers them.  It builds the waiter, without
+which no DAGMan sleeps, where there is a C compiler.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ MODULES = (
     *("event_matching", "reconcile", "dispatch"),
 )
 
+_HERE = os.path.dirname(__file__)
+# The program that a DAGMan becomes while it sleeps (`daemon/sleep.py`).
+WAITER = os.path.join(_HERE, "libexec", "condor_dagman")
+
 PURE = "pure Python"
 COMPILED = "compiled"
 
@@ -27,3 +32,12 @@ def form(engine: str) -> str:
     """COMPILED or PURE: what is loaded from the directory `engine`."""
     compiled = os.path.join(engine, MODULES[0] + EXTENSION_SUFFIXES[0])
     return COMPILED if os.path.exists(compiled) else PURE
+
+
+def sleep() -> str:
+    """Whether a DAGMan of this installation can sleep, in words."""
+    if form(os.path.join(_HERE, "engine")) != PURE:
+        return "not possible: the engine is compiled"
+    if not os.access(WAITER, os.X_OK):
+        return f"not possible: {WAITER} is missing; to build it needs a C compiler"
+    return "possible"

@@ -27,7 +27,7 @@ class Installation:
 
     def __init__(self, directory: Path) -> None:
         self.archive = _archive(directory)
-        self.wheel = _wheel(self.archive, directory)
+        self.wheel = self.build_wheel(directory)
         self.prefix = directory / "prefix"
         _run(sys.executable, "-m", "venv", "--without-pip", str(self.prefix))
         self.python = self.prefix / "bin" / "python"
@@ -41,6 +41,10 @@ class Installation:
         self.links.mkdir()
         for command in self.commands():
             (self.links / command).symlink_to(self.prefix / "bin" / command)
+
+    def build_wheel(self, directory: Path) -> Path:
+        """Make a wheel of the source archive, in a directory."""
+        return _wheel(self.archive, directory)
 
     @property
     def package(self) -> Path:

@@ -234,11 +234,6 @@ if not any(f"{version}.".startswith(f"{wanted}.") for version in good):
 END
 }
 
-compiles() {
-    printf '#include <stdio.h>\nint main(void) { return 0; }\n' |
-        "${CC:-cc}" -x c - -o /dev/null 2>/dev/null
-}
-
 install() {
     say "installing the package${extras:+ and its extras $extras} into $venv"
     set -- "$venv/bin/python" -m pip --disable-pip-version-check install
@@ -252,11 +247,6 @@ install() {
     '') ;;
     *.*.*) set -- "$@" "htcondor==$htcondor" ;;
     *) set -- "$@" --upgrade "htcondor==$htcondor.*" ;;
-    esac
-    # Tests want the program that a DAGMan becomes while it sleeps.  Where nothing can be compiled,
-    # they say that they have not tried it.
-    case ,$extras, in
-    *,test,*) ! compiles || export CONDOR_PYDAGMAN_WAITER=1 ;;
     esac
     "$@" -e "$root${extras:+[$extras]}" >"$venv/log" 2>&1 || no_network "$venv/log"
     { key && say "extras: $extras"; } >"$venv/made-for.new"

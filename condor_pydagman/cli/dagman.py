@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from condor_pydagman import compiled
 from condor_pydagman.daemon.sources import Signals
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import escaped_lines
@@ -84,6 +85,8 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
             import htcondor2
 
             _print(f"{htcondor2.version()}\n{htcondor2.platform()}")
+            if "verbose" in (word.lower().lstrip("-") for word in argv):
+                _print(f"sleep: {compiled.sleep()}")
             return 0
         if MEMORY in os.environ:
             code = _go_on(options, signals)

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from importlib import metadata
 
 import condor_pydagman
+from condor_pydagman import compiled
 from condor_pydagman.engine import FORM
 from condor_pydagman.pool.advice import os_release
 from condor_pydagman.records.banner import number
 
-NEEDED = ("cryptography",)
 # The packages of setup.cfg's extras.
 EXTRAS = {
     "draw": ("pygraphviz",),
@@ -37,13 +37,13 @@ def text() -> str:
 def _rows() -> Iterator[tuple[str, str]]:
     yield "condor_pydagman", f"{condor_pydagman.__version__} ({FORM}){_installer()}"
     yield "  from", condor_pydagman.__path__[0]
+    yield "sleep", compiled.sleep()
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
     yield "  from", sys.executable
     system = os_release().get("PRETTY_NAME", "of an unknown distribution")
     yield "system", f"{platform.platform()}, {system}"
     yield from _htcondor()
-    for package in NEEDED:
-        yield package, _version(package)
+    yield "cryptography", _version("cryptography")
     for extra, packages in EXTRAS.items():
         yield f"extra {extra}", _installed(packages)
 

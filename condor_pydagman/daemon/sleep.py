@@ -25,11 +25,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.control_socket import Settings as Listening
-from condor_pydagman.compiled import PURE
+from condor_pydagman.compiled import PURE, WAITER
 from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.run import Beginning, OwnJob
 from condor_pydagman.daemon.waiting import (
-    WAITER,
     Expected,
     Waiting,
     form,
@@ -277,15 +276,11 @@ def _last_words(loop: Loop) -> list[Any]:
     """What the waiter writes into `.dagman.out` when DAGMan is to leave and be started again; none
     if that is not all that is to be written then."""
     run: Any = loop.run
-    header, pid = run.out.header, run.process.pid
-    varies = header.milliseconds or header.descriptor
-    if varies or run.jobstate is not None or run.dag.status_file is not None:
+    if run.out.header != Header() or run.jobstate is not None or run.dag.status_file is not None:
         return []
-    begin = f"{header.time_format or '%s'} {header.words(pid, 0)}"
-    end = f"{begin}{banner.exit_line(pid, EXIT_RESTART)}\n"
-    words = ["out", run.out.fileno()]
+    words = ["out", run.out.fileno(), banner.exit_line(run.process.pid, EXIT_RESTART)]
     for number, reason in ((0, ORPHANED), *LEAVES.items()):
-        words += ["leave", number, f"{begin}{reason}\n{end}"]
+        words += ["leave", number, reason]
     return words
 
 

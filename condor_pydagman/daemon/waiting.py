@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import condor_pydagman
+from condor_pydagman.compiled import WAITER
 from condor_pydagman.engine import FORM
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.timers import (
@@ -30,7 +31,6 @@ from condor_pydagman.timers import (
 )
 from condor_pydagman.vocabulary import MEMORY, WAITING, WORDS
 
-WAITER = os.path.join(os.path.dirname(condor_pydagman.__file__), "libexec", "condor_dagman")
 _SAME, _OTHER = b"=", b"/"  # what the schedd has is as it was, or not
 
 

@@ -15,9 +15,9 @@
  *   same PATH DEVICE INODE  wake if the name leads to another file
  *   log PATH OFFSET         wake if events are behind the offset, or the file is shorter
  *   skip NUMBER             but for whole events of this number
- *   out FD                  the log of DAGMan
- *   leave SIGNAL TEXT       append the text, a format for strftime, and end with 3, if the signal
- *                           has come and SIGUSR1 has not; 0: if another process is the parent
+ *   out FD TEXT             the log of DAGMan, and its last line
+ *   leave SIGNAL TEXT       append this line and the last one, and end with 3, if the signal has
+ *                           come and SIGUSR1 has not; 0: if another process is the parent
  *   exec PROGRAM            and all words that follow are its command line
  *
  * It ends with 3, so that the schedd starts DAGMan again, if the words make no sense, or if DAGMan
@@ -28,6 +28,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ enum {
     MAX_POLLED = 16,      /* descriptors */
     MAX_SAME = 4,         /* files */
     MAX_LEAVE = 4,        /* signals */
+    MAX_WAIT_S = 3600,    /* between two looks */
     MAX_WORDS = 4096,     /* of a command line */
     MAX_NEWS = 65536,     /* bytes of the log that are read for events to skip */
     MAX_KINDS = 1000,     /* numbers of events have three digits */
@@ -67,7 +69,7 @@ static struct file same[MAX_SAME];
 static int same_count;
 static struct leaving leavings[MAX_LEAVE];
 static int leaving_count, out = -1;
-static const char *halt_path, *log_path, *program;
+static const char *halt_path, *log_path, *last_line = "", *program;
 static bool was_halted, skipped[MAX_KINDS];
 static off_t log_offset;
 static pid_t parent;
@@ -94,7 +96,7 @@ static unsigned long long number(void)
 {
     char *rest;
     unsigned long long found = strtoull(word(), &rest, 10);
-    if (*rest != '\0')
+    if (*rest != '\0' || found > INT64_MAX)
         give_up();
     return found;
 }
@@ -145,9 +147,10 @@ static void obey(const char *what)
         file->path = word();
         file->device = number();
         file->inode = number();
-    } else if (strcmp(what, "out") == 0)
+    } else if (strcmp(what, "out") == 0) {
         out = (int)number();
-    else if (strcmp(what, "leave") == 0 && leaving_count < MAX_LEAVE) {
+        last_line = word();
+    } else if (strcmp(what, "leave") == 0 && leaving_count < MAX_LEAVE) {
         struct leaving *leaving = &leavings[leaving_count++];
         leaving->signal = (int)number();
         leaving->text = word();
@@ -265,13 +268,13 @@ static void wake(const char *reason)
     give_up();
 }
 
-static void leave(const char *format)
+static bool say(const char *line)
 {
-    static char text[4096];
     time_t now = time(NULL);
-    size_t size = strftime(text, sizeof text, format, localtime(&now));
-    if (size > 0 && write(out, text, size) > 0)
-        give_up();
+    struct tm *at = localtime(&now);
+    return at != NULL
+        && dprintf(out, "%02d/%02d/%02d %02d:%02d:%02d %s\n", at->tm_mon + 1, at->tm_mday,
+                   at->tm_year % 100, at->tm_hour, at->tm_min, at->tm_sec, line) > 0;
 }
 
 static void leave_if_told(void)
@@ -282,8 +285,9 @@ static void leave_if_told(void)
         return;
     for (int i = 0; i < leaving_count; i++) {
         int signal = leavings[i].signal;
-        if (signal == 0 ? is_orphan() : sigismember(&come, signal))
-            leave(leavings[i].text);
+        bool told = signal == 0 ? is_orphan() : sigismember(&come, signal) == 1;
+        if (told && say(leavings[i].text) && say(last_line))
+            give_up();
     }
 }
 
@@ -323,7 +327,7 @@ static void drain(int fd)
 
 static int milliseconds(void)
 {
-    double wait = look_s;
+    double wait = look_s < MAX_WAIT_S ? look_s : MAX_WAIT_S; /* also if it is no number */
     if (until >= 0 && until - seconds() < wait)
         wait = until - seconds();
     return wait > 0 ? (int)(wait * 1000) + 1 : 0;
@@ -341,14 +345,12 @@ int main(void)
             reason = "descriptor";
         if (reason != NULL)
             wake(reason);
-        if (poll(polled, polled_count, milliseconds()) <= 0)
-            continue;
-        for (nfds_t i = 0; i < polled_count; i++) {
-            if (polled[i].revents == 0)
-                continue;
-            if (is_watch[i])
+        int count = poll(polled, polled_count, milliseconds());
+        called = count < 0;
+        for (nfds_t i = 0; count > 0 && i < polled_count; i++) {
+            if (is_watch[i] && polled[i].revents == POLLIN)
                 drain(polled[i].fd);
-            else
+            else if (polled[i].revents != 0)
                 called = true;
         }
     }

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman import compiled
 from tests.waiting import until
 
 PROGRAM = [sys.executable, "-m", "condor_pydagman.cli.dagman"]
@@ -123,6 +124,12 @@ def test_version_opens_no_log(run: Run, tmp_path: Path, words: str) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith("$CondorVersion: ")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("words", ["--version --verbose", "-v -verbose"])
+def test_the_version_tells_more_with_verbose(run: Run, words: str) -> None:
+    done = run(*words.split())
+    assert done.stdout == f"{run('-version').stdout}sleep: {compiled.sleep()}\n"
 
 
 @pytest.mark.parametrize("lock", [False, True])

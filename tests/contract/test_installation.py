@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from sysconfig import get_platform
 
 import pytest
 
@@ -18,6 +19,8 @@ from tests.installation import CHECKOUT, OLDEST, Installation, copy_checkout, ol
 
 COMMANDS = ["condor_dag_checker", "condor_dagman", "condor_pydagman", "condor_submit_dag"]
 DOC = "share/doc/condor_pydagman"
+WAITER = "condor_pydagman/libexec/condor_dagman"
+COMPILES = shutil.which(os.environ.get("CC", "cc"))
 
 # Where in the checkout, which files, where they are installed.
 BESIDE = [
@@ -61,9 +64,43 @@ def test_the_package_is_whole_and_nothing_else_is_installed(installation: Instal
     page = (CHECKOUT / "condor_pydagman" / "web" / "page").iterdir()
     schemas = (CHECKOUT / "condor_pydagman" / "schemas").iterdir()
     expected = {str(path.relative_to(CHECKOUT)) for path in (*sources, *page, *schemas)}
-    assert package == expected | {"condor_pydagman/py.typed"}
+    compiled = {WAITER} if COMPILES else set()
+    assert package == expected | compiled | {"condor_pydagman/py.typed"}
+    machine = re.sub(r"\W", "_", get_platform()) if COMPILES else "any"
+    assert installation.wheel.name.endswith(f"-py3-none-{machine}.whl")
     rest = {name.split("/")[0].partition("-")[0] for name in names} - {"condor_pydagman"}
     assert not rest
+
+
+def test_the_waiter_can_be_executed(installation: Installation) -> None:
+    """And ends, since it is told nothing."""
+    if not COMPILES:
+        pytest.skip("there is no C compiler")
+    assert installation.run(str(installation.site / WAITER), check=False).returncode == 3
+    said = installation.run("condor_dagman", "--version", "--verbose").stdout
+    assert said == f"{installation.run('condor_dagman', '-version').stdout}sleep: possible\n"
+
+
+@pytest.mark.parametrize(
+    "variable", ["CC=false", pytest.param("CONDOR_PYDAGMAN_WAITER=0", marks=pytest.mark.long)]
+)
+def test_a_wheel_without_the_waiter(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(*variable.split("="))
+    wheel = installation.build_wheel(tmp_path)
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as file:
+        assert WAITER not in file.namelist()
+
+
+def test_a_waiter_that_is_demanded_but_cannot_be_built(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONDOR_PYDAGMAN_WAITER", "1")
+    monkeypatch.setenv("CC", "/nonexistent/cc")
+    with pytest.raises(AssertionError, match=r"the waiter can't be built: .*/nonexistent/cc"):
+        installation.build_wheel(tmp_path)
 
 
 def test_no_file_is_in_the_wheel_twice(installation: Installation) -> None:

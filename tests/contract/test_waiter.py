@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -24,26 +25,69 @@ from tests.installation import CHECKOUT
 from tests.waiting import until
 
 SOURCE = CHECKOUT / "condor_pydagman" / "libexec" / "condor_dagman.c"
-STRICT = "-std=c11 -Os -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Werror"
+STRICT = (
+    "-std=c11 -O2 -D_FORTIFY_SOURCE=2 -Werror -Wall -Wextra -Wpedantic -Wconversion -Wshadow"
+    " -Wsign-conversion -Wdouble-promotion -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual"
+    " -Wold-style-definition -Wwrite-strings -Wformat=2 -Wnull-dereference -Wundef -Wvla"
+)
+SANITIZED = (
+    "-std=c11 -O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all"
+)
 TELL = """
 import os, signal
 pending = sum(1 << (number - 1) for number in signal.sigpending())
 print(os.getpid(), pending, os.environ["PYDAGMAN_WOKEN"], end="")
 """
 EVENT = "{:03} (007.000.000) 2026-11-30 12:00:00 something\n\tmore\n...\n"
+START_AGAIN = 3
 SUBMIT, END, IMAGE_SIZE = EVENT.format(0), EVENT.format(5), EVENT.format(6)
 
 
-@pytest.fixture(scope="session")
-def waiter(tmp_path_factory: pytest.TempPathFactory, notices: list[str]) -> Path:
-    """The program, compiled without a warning."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        notices.append("*** SLEEP WAS NOT TRIED: there is no C compiler ***")
-        pytest.skip("there is no C compiler")
-    made = tmp_path_factory.mktemp("waiter") / "condor_dagman"
-    subprocess.run([compiler, *STRICT.split(), "-o", made, SOURCE], check=True)
+def compiled(directory: Path, flags: str, notices: list[str], before: str = "") -> Path:
+    """The program, compiled with flags and lines before its own; skips the test if it can't be."""
+    made, compiler = directory / "condor_dagman", os.environ.get("CC", "cc")
+
+    def build(text: str) -> bool:
+        words = [compiler, *flags.split(), "-x", "c", "-", "-o", str(made)]
+        return not subprocess.run(words, input=text, text=True, check=False).returncode
+
+    if not shutil.which(compiler) or not build("int main(void) { return 0; }\n"):
+        notices.append(f"*** SLEEP WAS NOT TRIED: there is no {compiler}, or not for {flags} ***")
+        pytest.skip("there is no such C compiler")
+    assert build(f'{before}#include "{SOURCE}"\n')
     return made
+
+
+@pytest.fixture(
+    scope="session", params=["strict", pytest.param("sanitized", marks=pytest.mark.long)]
+)
+def waiter(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, notices: list[str]
+) -> Path:
+    """The program, compiled without a warning, or with sanitizers, which end it."""
+    flags = STRICT if request.param == "strict" else SANITIZED
+    return compiled(tmp_path_factory.mktemp("waiter"), flags, notices)
+
+
+def launch(
+    waiter: Path, told: bytes, keep: Sequence[int] = (), **options: Any
+) -> subprocess.Popen[str]:
+    """Start the program with words and descriptors that it has; all signals are blocked."""
+    fd = os.memfd_create("words")
+    os.write(fd, told)
+    before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+    try:
+        return subprocess.Popen(
+            ["condor_dagman"],
+            executable=waiter,
+            text=True,
+            pass_fds=[fd, *keep],
+            env={**os.environ, "PYDAGMAN_WAIT": str(fd)},
+            **options,
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(fd)
 
 
 class Waiting:
@@ -59,23 +103,8 @@ class Waiting:
     ) -> None:
         parent = [] if "parent" in words else ["parent", os.getpid()]
         command = ["exec", program, "python", "-I", "-S", "-c", TELL]
-        told = os.memfd_create("words")
-        os.write(
-            told, b"".join(os.fsencode(f"{word}") + b"\0" for word in [*words, *parent, *command])
-        )
-        before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
-        try:
-            self.process = subprocess.Popen(
-                ["condor_dagman"],
-                executable=waiter,
-                stdout=subprocess.PIPE,
-                text=True,
-                pass_fds=[told, *keep],
-                env={**os.environ, "PYDAGMAN_WAIT": str(told)},
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            os.close(told)
+        told = [os.fsencode(f"{word}") + b"\0" for word in [*words, *parent, *command]]
+        self.process = launch(waiter, b"".join(told), keep, stdout=subprocess.PIPE)
 
     def asleep(self) -> Waiting:
         """Wait until it waits; returns itself."""
@@ -141,6 +170,14 @@ def bits(*numbers: int) -> int:
     return sum(1 << (number - 1) for number in numbers)
 
 
+@pytest.mark.parametrize("compiler", ["gcc -fanalyzer", "clang"])
+def test_no_compiler_warns(compiler: str, tmp_path: Path) -> None:
+    words = [*compiler.split(), *STRICT.split(), "-o", str(tmp_path / "made"), str(SOURCE)]
+    if not shutil.which(words[0]):
+        pytest.skip(f"there is no {words[0]}")
+    subprocess.run(words, check=True)
+
+
 def test_a_deadline(start: Start) -> None:
     assert start("until", time.monotonic()).woken() == ("deadline", 0)
 
@@ -152,40 +189,33 @@ def test_a_signal_is_left_to_dagman(start: Start, number: int) -> None:
     assert waiting.woken() == ("descriptor", bits(number))
 
 
-LEAVE = ("leave", signal.SIGTERM, "%Y 100%%\n", "leave", 0, "orphan\n")
+LEAVE = ("leave", signal.SIGTERM, "100 %s", "leave", 0, "orphan")
+STAMP = r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d "
 
 
 @pytest.mark.parametrize(
     ("words", "numbers", "said"),
     [
-        (LEAVE, [signal.SIGTERM], time.strftime("%Y 100%%\n")),
-        (LEAVE, [signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT], time.strftime("%Y 100%%\n")),
-        (("parent", 1, *LEAVE), [], "orphan\n"),
+        (LEAVE, [signal.SIGTERM], "100 %s"),
+        (LEAVE, [signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT], "100 %s"),
+        (("parent", 1, *LEAVE), [], "orphan"),
     ],
 )
 def test_it_leaves(
     start: Start, tmp_path: Path, words: Sequence[Any], numbers: Sequence[int], said: str
 ) -> None:
     with (tmp_path / "out").open("a+") as out:
-        waiting = start("out", out.fileno(), *words, keep=[out.fileno()])
+        waiting = start("out", out.fileno(), "the end", *words, keep=[out.fileno()])
         for number in numbers:
             waiting.get(number)
         assert waiting.process.wait() == 3
-        assert (tmp_path / "out").read_text() == said
+        assert re.sub(STAMP, "* ", (tmp_path / "out").read_text()) == f"* {said}\n* the end\n"
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (signal.SIGUSR1, "x"),  # DAGMan removes the jobs
-        (signal.SIGQUIT, "x"),
-        (signal.SIGTERM, "x" * 5000),
-    ],
-)
-def test_it_does_not_leave(start: Start, tmp_path: Path, number: int, text: str) -> None:
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGQUIT])  # the first: jobs are removed
+def test_it_does_not_leave(start: Start, tmp_path: Path, number: int) -> None:
     with (tmp_path / "out").open("a+") as out:
-        words = "leave", signal.SIGTERM, text
-        waiting = start("out", out.fileno(), *words, keep=[out.fileno()]).asleep()
+        waiting = start("out", out.fileno(), "the end", *LEAVE, keep=[out.fileno()]).asleep()
         os.kill(waiting.process.pid, signal.SIGSTOP)
         waiting.get(number)
         if number == signal.SIGUSR1:
@@ -197,7 +227,7 @@ def test_it_does_not_leave(start: Start, tmp_path: Path, number: int, text: str)
 
 def test_it_does_not_leave_in_silence(start: Start) -> None:
     with open("/dev/full", "w") as out:
-        waiting = start("out", out.fileno(), *LEAVE, keep=[out.fileno()])
+        waiting = start("out", out.fileno(), "the end", *LEAVE, keep=[out.fileno()])
         waiting.get(signal.SIGTERM)
         assert waiting.woken() == ("descriptor", bits(signal.SIGTERM))
 
@@ -219,6 +249,7 @@ def test_signals_without_effect_wait_for_the_next_wake(start: Start) -> None:
         IMAGE_SIZE + IMAGE_SIZE[:-2],
         "x",
         "\0" * 9,
+        IMAGE_SIZE.replace("more", "\0"),
         IMAGE_SIZE * 2000,
     ],
 )
@@ -235,7 +266,28 @@ def test_news_that_came_before(start: Start, log: Path) -> None:
     assert start(*words, watches=watches).woken() == ("log", 0)
 
 
-@pytest.mark.parametrize("what", [lambda log: os.truncate(log, 3), os.remove])
+def by_a_fifo(path: Path) -> None:
+    """Replace a file by a FIFO; whoever opened that would wait."""
+    os.mkfifo(path.with_name("fifo"))
+    path.with_name("fifo").rename(path)
+
+
+def by_a_link(path: Path) -> None:
+    """Replace a file by a link to it."""
+    path.with_name("link").symlink_to("aside")
+    os.link(path, path.with_name("aside"))
+    path.with_name("link").rename(path)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda log: os.truncate(log, 3),
+        lambda log: os.truncate(log, 1 << 40),  # it is not read
+        os.remove,
+        by_a_fifo,
+    ],
+)
 def test_a_log_that_is_damaged(start: Start, log: Path, what: Callable[[Path], None]) -> None:
     words, watches = of_log(log)
     waiting = start(*words, watches=watches).asleep()
@@ -248,10 +300,10 @@ def test_events_that_can_wait_do_not_wake(start: Start, log: Path) -> None:
     halt = DirectoryWatch(str(log.parent))
     words += ["halt", log.parent / "halt", 0]
     waiting = start(*words, watches=[*watches, halt]).asleep()
-    for _ in range(100):
+    for _ in range(40):  # within a page of memory: at its end half an event can be seen
         append(log, IMAGE_SIZE)
     (log.parent / "other").touch()
-    (log.parent / "halt").touch()
+    os.mkfifo(log.parent / "halt")  # which is not opened, as DAGMan does not open it
     assert waiting.woken() == ("halt file", 0)
 
 
@@ -263,14 +315,22 @@ def test_a_halt_file_that_goes(start: Start, tmp_path: Path) -> None:
     assert waiting.woken() == ("halt file", 0)
 
 
-def test_a_lock_file_that_is_another(start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", [os.remove, by_a_fifo, by_a_link])
+def test_a_file_that_is_another(start: Start, tmp_path: Path, what: Callable[[Path], None]) -> None:
+    """Lock or log: what is there now is DAGMan's to judge."""
     lock = tmp_path / "lock"
     lock.touch()
     there = lock.stat()
     words = ["same", lock, there.st_dev, there.st_ino, "look", 0.05]
     waiting = start(*words).asleep()
-    lock.unlink()
+    what(lock)
     assert waiting.woken() == ("file", 0)
+
+
+def test_a_fifo_is_not_waited_for(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "log").touch()
+    by_a_fifo(tmp_path / "log")
+    assert start("log", tmp_path / "log", 0, "until", 0).woken() == ("deadline", 0)
 
 
 def test_a_client(start: Start) -> None:
@@ -299,4 +359,26 @@ def test_a_program_that_is_being_replaced(start: Start, tmp_path: Path) -> None:
     "words", [["nonsense"], ["poll", "x"], ["same", "a", "b", "c"], ["poll", 9] * 40]
 )
 def test_words_that_make_no_sense(start: Start, words: list[Any]) -> None:
-    assert start(*words).process.wait() == 3
+    assert start(*words).process.wait() == START_AGAIN
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        *(b"", b"poll", b"poll\0", b"exec\0", b"x" * 1_000_000, b"until\0" * 9000),
+        b"exec\0/bin/true\0" + b"x\0" * 5000,
+    ],
+    ids=lambda told: repr(told[:9]),
+)
+def test_words_that_do_not_end(waiter: Path, told: bytes) -> None:
+    assert launch(waiter, told).wait() == START_AGAIN
+
+
+@pytest.mark.parametrize("path", ["/", "/dev/zero", "/dev/null"])
+def test_descriptors_that_have_no_words(waiter: Path, path: str) -> None:
+    environments = [{"PYDAGMAN_WAIT": name} for name in ("0", "", "x", "-1", "99", "9" * 20)]
+    fd = os.open(path, os.O_RDONLY)
+    for environment in [{}, *environments]:
+        done = subprocess.run([waiter], env=environment, stdin=fd, check=False)
+        assert done.returncode == START_AGAIN, environment
+    os.close(fd)

@@ -44,11 +44,12 @@ def build(kind: str, into: Path) -> dict[str, Path]:
     return {re.split(r"[-_]\d", path.name)[0]: path for path in found}
 
 
-def contents(package: Path) -> set[str]:
-    """The paths of what a package installs, directories left out."""
+def contents(package: Path, modes: str = "[^d]") -> set[str]:
+    """The paths of what a package installs, directories left out; or of what has such modes."""
     command = ["rpm", "-qlvp"] if package.suffix == ".rpm" else ["dpkg-deb", "--contents"]
     lines = _output(*command, str(package)).splitlines()
-    return {line.partition(" -> ")[0].split()[-1].lstrip(".") for line in lines if line[0] != "d"}
+    found = (line.partition(" -> ")[0] for line in lines if re.match(modes, line))
+    return {line.split()[-1].lstrip(".") for line in found}
 
 
 def requirements(package: Path) -> list[str]:
@@ -74,7 +75,8 @@ def newer(package: Path, version: str, into: Path) -> Path:
     replace(site / "records/banner.py", "STARTING UP", f"STARTING UP ({version})")
     (root / "DEBIAN/md5sums").unlink()
     _output("dpkg-deb", "--build", "-Zgzip", "-z1", str(root), str(into))
-    return into / f"condor-pydagman_{version}-1_all.deb"
+    (made,) = into.glob(f"condor-pydagman_{version}-1_*.deb")
+    return made
 
 
 def replace(file: Path, pattern: str, by: str) -> None:

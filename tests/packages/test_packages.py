@@ -23,6 +23,7 @@ pytestmark = pytest.mark.long
 OURS = "/usr/lib/condor_pydagman/bin"
 MAIN, DEFAULT = "condor-pydagman", "condor-pydagman-default"
 TRANSFORM = "/usr/share/doc/condor-pydagman/condor_config.d/70-condor-pydagman-default.config"
+WAITER = "/condor_pydagman/libexec/condor_dagman"
 NEWER = "9.0.0"
 
 # What lintian says of packages that are not for Debian's archive, and of CHANGES.md, to which other
@@ -117,6 +118,15 @@ def plain(paths: set[str]) -> set[str]:
     found = {path.replace("/etc/csh/login.d/", "/etc/profile.d/") for path in found}
     own = r"\.egg-info/|__pycache__|/usr/share/licenses/|/doc/.*/(changelog\.Debian|copyright)$"
     return {path for path in found if not re.search(own, path)}
+
+
+@pytest.mark.parametrize("kind", ["debs", "rpms"])
+def test_the_waiter_can_be_executed(request: pytest.FixtureRequest, kind: str) -> None:
+    """It is of one kind of machine, and so is its package."""
+    packages = request.getfixturevalue(kind)
+    assert sum(WAITER in path for path in built.contents(packages[MAIN], "-rwxr-xr-x")) == 1
+    for_any = [name for name in packages if re.search("(all|noarch)[.]", packages[name].name)]
+    assert for_any == [DEFAULT]
 
 
 def test_the_rpm_requires_packages_by_their_names(rpms: dict[str, Path]) -> None:
@@ -249,6 +259,11 @@ def test_the_transform_gives_every_dag_to_ours(installed: DebianRoot) -> None:
     finally:
         installed.run("rm", f"/etc/condor/config.d/{Path(TRANSFORM).name}")
         installed.run("condor_reconfig", "-schedd")
+
+
+def test_a_dagman_can_sleep(installed: DebianRoot) -> None:
+    said = installed.login(f"{OURS}/condor_dagman --version --verbose")
+    assert said.endswith("sleep: possible\n")
 
 
 PROGRAM = "from condor_pydagman import submit_dag; submit_dag('t.dag')"

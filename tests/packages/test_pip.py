@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -133,4 +134,6 @@ def version(python: Path) -> str:
     for command in COMMANDS:
         text = (python.parent / command).read_text(encoding="utf-8")
         assert text.startswith(f"#!{python}\n"), command
-    return run(f"{python.parent}/condor_pydagman --version", python.parent).split()[0]
+    said = run(f"{python.parent}/condor_pydagman --version --verbose", python.parent)
+    assert re.search("(?m)^sleep +possible$", said) or not shutil.which("cc"), said
+    return said.split()[1]

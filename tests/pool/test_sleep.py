@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.daemon.waiting import WAITER
+from condor_pydagman.compiled import WAITER
 from condor_pydagman.records.own_ad import LIMITS
 from tests.pool import dags
 from tests.pool.scenes import Scene, Stage

@@ -77,7 +77,7 @@ def test_rattler_build_understands_the_conda_recipe() -> None:
     (rendered,) = conda.Stage0Recipe.from_yaml(text("conda/recipe.yaml")).render(variants)
     recipe = rendered.recipe.to_dict()
     assert recipe["package"]["version"] == condor_pydagman.__version__
-    assert recipe["build"]["noarch"] == "python"
+    assert recipe["build"]["python"]["version_independent"]
     assert "python >=3.9" in recipe["requirements"]["run"]
     (source,) = recipe["source"]
     assert (PACKAGING / "conda" / source["path"]).resolve() == CHECKOUT

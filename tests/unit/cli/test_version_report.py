@@ -11,6 +11,7 @@ import htcondor2
 import pytest
 
 import condor_pydagman
+from condor_pydagman import compiled
 from condor_pydagman.cli import version_report
 from condor_pydagman.engine import FORM
 
@@ -35,6 +36,16 @@ def test_versions_and_places() -> None:
     ):
         assert f"  from            {place}\n" in text
     assert re.fullmatch(r"\d+\.\d+.*", found["cryptography"])
+
+
+def test_sleep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    waiter = tmp_path / "waiter"
+    monkeypatch.setattr(compiled, "WAITER", str(waiter))
+    assert rows()["sleep"].startswith(f"not possible: {waiter} is missing")
+    waiter.touch(0o755)
+    assert rows()["sleep"] == "possible"
+    monkeypatch.setattr(compiled, "form", lambda engine: compiled.COMPILED)
+    assert rows()["sleep"] == "not possible: the engine is compiled"
 
 
 def test_a_package_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
