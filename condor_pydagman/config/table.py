@@ -249,7 +249,7 @@ class Config:
     )
     sleep_after: int = integer(
         "PYDAGMAN_SLEEP_AFTER",
-        0,
+        60,
         "Time without events after which DAGMan sleeps; 0 is never.",
         0,
         unit="seconds",

@@ -14,9 +14,9 @@ the waiter waits for the same.
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import io
 import os
-import pickle
 import signal
 import sys
 import time
@@ -100,11 +100,11 @@ def _read_only(values: dict[Any, Any]) -> Mapping[Any, Any]:
     return MappingProxyType(values)
 
 
-class _Pickler(pickle.Pickler):
-    def reducer_override(self, value: Any) -> Any:
-        if type(value) is MappingProxyType:
-            return _read_only, (dict(value),)
-        return NotImplemented
+def _reduced(value: Mapping[Any, Any]) -> Any:
+    return _read_only, (dict(value),)
+
+
+copyreg.pickle(MappingProxyType, _reduced)
 
 
 def packed(memory: Memory) -> bytes:
@@ -113,14 +113,15 @@ def packed(memory: Memory) -> bytes:
     Raises:
         Exception: something of it can't be kept.
     """
-    kept = io.BytesIO()
-    pickle.dump(form(), kept)
-    _Pickler(kept, pickle.HIGHEST_PROTOCOL).dump(memory)
-    return kept.getvalue()
+    import pickle
+
+    return b"".join(pickle.dumps(one, pickle.HIGHEST_PROTOCOL) for one in (form(), memory))
 
 
 def unpacked(kept: bytes) -> Memory | None:
     """What DAGMan goes on with; None if other modules have written it."""
+    import pickle
+
     file = io.BytesIO(kept)
     try:
         if pickle.load(file) != form():

@@ -110,12 +110,16 @@ def test_a_helper_with_a_process_is_made_once_and_gives_up(monkeypatch: pytest.M
             self.asked.append(request)
 
     gone: list[str] = []
-    helper = SimpleNamespace(serve=None, give_up=lambda: gone.append("given up"))
+    helper = SimpleNamespace(
+        serve=None, is_like_new=True, stays_s=600.0, give_up=lambda: gone.append("given up")
+    )
     module = SimpleNamespace(open_helper=lambda _: helper)
     monkeypatch.setattr(helpers, "_module", lambda name: module)
     monkeypatch.setattr(helpers, "_process_class", lambda: Process)
     run: Any = SimpleNamespace(
-        clock=SimpleNamespace(monotonic=None), out=SimpleNamespace(say=made.append)
+        clock=SimpleNamespace(monotonic=None),
+        out=SimpleNamespace(say=made.append),
+        config=Config(),
     )
     schedd: Any = SimpleNamespace(add=lambda make: make("epoll"))
     it = Helpers(run, schedd, Config(), {})  # type: ignore[arg-type]
