@@ -225,10 +225,10 @@ class Publisher:
         """When something is to be published, on the monotonic clock."""
         return self._timetable.next()
 
-    def publish_due(self) -> None:
-        """Publish what is due."""
+    def publish_due(self, ahead_s: float = 0.0) -> None:
+        """Publish what is due, or will be within so many seconds."""
         now = self._clock.monotonic()
-        for what in self._timetable.pop_due(now):
+        for what in self._timetable.pop_due(now + ahead_s):
             begun = self._clock.monotonic()
             self._do[what]()
             self._timetable.done(what, begun, self._clock.monotonic())

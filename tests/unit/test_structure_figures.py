@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_654}
+LOADED = {"modules": 133, "lines": 31_844}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -71,12 +71,12 @@ LOADED = {"modules": 132, "lines": 31_654}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1630,
-    "adapters": 7686,
+    "": 1638,
+    "adapters": 7822,
     "api": 2354,
-    "cli": 5191,
-    "config": 1017,
-    "daemon": 4826,
+    "cli": 5199,
+    "config": 1025,
+    "daemon": 4865,
     "dagman_job": 2226,
     "data_requests": 1745,
     "engine": 7776,
@@ -96,14 +96,14 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 130_538
+LINES_OF_TESTS = 130_815
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_929,
-    "cli/dagman.py": 34_401,
-    "cli/dag_checker.py": 18_546,
-    "cli/watch.py": 30_032,
-    "placement/data_node.py": 21_961,
+    "cli/submit_dag.py": 34_957,
+    "cli/dagman.py": 34_594,
+    "cli/dag_checker.py": 18_562,
+    "cli/watch.py": 30_048,
+    "placement/data_node.py": 21_977,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
