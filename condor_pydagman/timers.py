@@ -136,8 +136,16 @@ CONTACT_TIMEOUT_S = 20.0
 """For the schedd to put the address of the command socket into the job ad, at the start; then the
 DAG begins without.  As START_TIMEOUT_S."""
 
+START_TURN_TIMEOUT_S = 60.0
+"""For a DAGMan to get its turn to start; then it starts without one.  Hundreds have had theirs by
+then, and those that hang must not delay others for longer."""
+
+RECOVERY_TIMEOUT_S = 5.0
+"""For a recovery to come to rest, once the log has been replayed; then another DAGMan has its turn.
+The schedd has answered by then, unless it hangs."""
+
 SIGNAL_LOOK_S = 0.1
-"""Between two looks for a signal meanwhile.  There is no loop yet."""
+"""Between two looks for a signal meanwhile, and for a turn.  There is no loop yet."""
 
 START_TIMEOUT_S = 20.0
 """For the schedd to answer what precedes the first node.  It answers in milliseconds unless it

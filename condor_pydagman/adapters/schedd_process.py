@@ -171,6 +171,11 @@ class ScheddProcess:
             then, result = self._results.popleft()
             then(result)
 
+    def rest(self) -> None:
+        """End the child if it has nothing to do, unless another one would be dear."""
+        if not self.busy and not _is_large(os.getpid()):
+            self._end_child()
+
     def close(self) -> None:
         """End the children: nothing reaches the schedd any more that is not on its way."""
         self._closed = True
@@ -224,8 +229,8 @@ class ScheddProcess:
         return None if known == self._known else self._known
 
     def _fork(self) -> Child:
-        child = watched(Child(_Server(self._adapter), stays=_parent_is_large), self._epoll)
-        self._child = child
+        serving = Child(_Server(self._adapter), stays=lambda: _is_large(os.getppid()))
+        self._child = child = watched(serving, self._epoll)
         self._known = self._adapter.memory()
         return child
 
@@ -315,10 +320,10 @@ def _lost(request: Request, reason: str) -> Any:
     return PoolError(reason, transient=True)
 
 
-def _parent_is_large() -> bool:
-    """Whether the process that forked this one has so much memory that another fork is dear."""
+def _is_large(pid: int) -> bool:
+    """Whether a process has so much memory that another fork of it is dear."""
     try:
-        with open(f"/proc/{os.getppid()}/statm", "rb") as file:
+        with open(f"/proc/{pid}/statm", "rb") as file:
             pages = int(file.read().split()[1])
     except OSError:
         return False

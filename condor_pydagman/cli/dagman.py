@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from condor_pydagman import compiled
+from condor_pydagman.adapters.start_turn import StartTurn, keep_limit
 from condor_pydagman.daemon.sources import Signals
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import escaped_lines
@@ -50,22 +51,25 @@ class Invocation(NamedTuple):
     options: DagmanOptions  # the parsed options; defaults after a usage error
     usage_error: UsageError | None  # what is wrong with them, None if nothing is
     started: float  # when the process started, seconds since the epoch
+    turn: StartTurn  # which ends with the start of the run
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, turn: StartTurn | None = None) -> int:
     """Run the DAG that the command line names; returns the exit code."""
     started = time.time()
     signals = Signals()  # before the slow imports: condor_rm may come at once
+    if MEMORY not in os.environ:  # a DAGMan that sleeps may go on with that
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())  # blocked while it waited for its turn
     with contextlib.suppress(Exception):  # a standard error that is closed, or no file
         faulthandler.enable()
     try:
-        return _main(sys.argv[1:] if argv is None else argv, signals, started)
+        return _main(sys.argv[1:] if argv is None else argv, signals, started, turn or StartTurn())
     except Exception:  # whatever it is, the schedd must not take the DAG's jobs away for it
         _print(_bug_report(), error=True)
         return EXIT_BUG
 
 
-def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
+def _main(argv: Sequence[str], signals: Signals, started: float, turn: StartTurn) -> int:
     from condor_pydagman.dagman_job import options as cli
     from condor_pydagman.errors import UsageError
 
@@ -98,7 +102,7 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     if isinstance(out, int):
         return out
     _print("Executing condor dagman ... ")
-    invocation = Invocation((sys.argv[0], *ours.rest), options, wrong, started)
+    invocation = Invocation((sys.argv[0], *ours.rest), options, wrong, started, turn)
     return _run(lambda: _begin(invocation, out, signals), out, options)
 
 
@@ -247,6 +251,7 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> Callable[[]
 
     options = invocation.options
     settings = initialize.configure(options, out)
+    keep_limit(settings.admin.max_starts)
     for line in banner.argument_lines(invocation.words):
         out.say(line, 0)
     if invocation.usage_error is not None:
@@ -260,7 +265,7 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> Callable[[]
     run = startup.prepare(settings, out, invocation.started, lambda: signals.have_come)
     if options.setup_only:
         return startup.set_up(run)
-    return Loop(run, make_sources(run, signals)).run_to_end
+    return Loop(run, make_sources(run, signals)._replace(end_turn=invocation.turn.end)).run_to_end
 
 
 def _unexpected_error(error: Exception, options: DagmanOptions) -> tuple[str, int]:
@@ -322,11 +327,11 @@ def _print(text: str, *, error: bool = False) -> None:
         print(escaped_lines(text), file=sys.stderr if error else sys.stdout, flush=True)
 
 
-def run_and_leave() -> NoReturn:
+def run_and_leave(turn: StartTurn | None = None) -> NoReturn:
     """The command.  It exits without Python's cleanup: the lock file is gone by then, and a process
     killed while Python frees a million nodes would be started again by the schedd."""
     gc.disable()  # what is loaded is no garbage; to read the DAG turns it on again
-    code = main()
+    code = main(turn=turn)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             with contextlib.suppress(OSError, ValueError):

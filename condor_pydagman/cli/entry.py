@@ -14,7 +14,10 @@ import io
 import os
 import signal
 import sys
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False  # as in `condor_pydagman`: who waits for a turn to start loads little
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 
 def condor_submit_dag() -> NoReturn:
@@ -28,9 +31,12 @@ def condor_submit_dag() -> NoReturn:
 def condor_dagman() -> NoReturn:
     """The command of this name; ends the process."""
     _begin()
+    from condor_pydagman.adapters.start_turn import wait_for_turn
+
+    turn = wait_for_turn()  # before what is large is loaded
     from condor_pydagman.cli import dagman
 
-    dagman.run_and_leave()
+    dagman.run_and_leave(turn)
 
 
 def condor_dag_checker() -> int:

@@ -254,6 +254,14 @@ class Config:
         0,
         unit="seconds",
     )
+    max_starts: int = integer(
+        "PYDAGMAN_MAX_STARTS",
+        8,
+        "DAGMans of one user that start or recover at a time, at most, and at most two for each"
+        " processor; 0 is no limit. It counts as the administrator sets it, once a DAGMan has"
+        " started with it.",
+        0,
+    )
     check_queue_interval: int = integer(
         "DAGMAN_CHECK_QUEUE_INTERVAL",
         1800,

@@ -10,7 +10,7 @@ The loop has no clock and no descriptor of its own (see `ports.py`), so the simu
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.schedd_requests import ReadOwnAd
@@ -29,6 +29,7 @@ from condor_pydagman.records.own_events import unknown_record
 from condor_pydagman.timers import (
     PARENT_CHECK_S,
     PUBLISH_OVERDUE_S,
+    RECOVERY_TIMEOUT_S,
     START_TIMEOUT_S,
     SUBMIT_SLICE_S,
 )
@@ -47,6 +48,7 @@ class Sources(NamedTuple):
     halt_file: ports.HaltFile
     control: ports.Control
     sleeper: ports.Sleeper | None = None  # lets DAGMan sleep, if it may
+    end_turn: Callable[[], object] = lambda: None  # lets another DAGMan start
 
 
 class Loop:
@@ -85,6 +87,8 @@ class Loop:
         # when the engine was told something last by this process, monotonic seconds
         self.fed_at = now if memory is None else 0.0
         self._next_overdue_check_at = 0.0
+        self._recovered_at: float | None = None  # until the recovery has come to rest
+        self._replayed_to = (0, 0)
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
         self._epoch = clock.time() - now if memory is None else memory.epoch
         self._next_parent_check_at = now + PARENT_CHECK_S
@@ -131,6 +135,9 @@ class Loop:
         self._start_notifiers()
         if self.run.recovering:
             self._replay()
+            self._recovered_at, self._replayed_to = self._clock.monotonic(), self.run.log.position
+        else:
+            self._sources.end_turn()
         self._inputs.extend(self._early_signals)
         return self._work()
 
@@ -266,6 +273,8 @@ class Loop:
     def _between_inputs(self) -> None:
         """No input is pending: publish, then wait."""
         run = self.run
+        if self._recovered_at is not None:
+            self._end_recovery(self._recovered_at)
         due = self._publisher.next_deadline()
         if due is not None and due <= self._clock.monotonic():
             self._gather(0.0)  # inputs that came during a long submission go first
@@ -282,6 +291,27 @@ class Loop:
         elif self._sources.sleeper is not None:
             self._sources.sleeper.consider(self)
 
+    def _end_recovery(self, begun: float) -> None:
+        """Let another DAGMan start if all questions have been answered, or that takes long.  If
+        nothing has come of it, keep no process for the schedd, and sleep at once."""
+        quiet = self.run.log.position == self._replayed_to
+        if quiet and self._is_answered:
+            self._publisher.publish_due(ahead_s=RECOVERY_TIMEOUT_S)  # it would keep DAGMan awake
+        answered = self._is_answered
+        if not answered and self._clock.monotonic() < begun + RECOVERY_TIMEOUT_S:
+            return
+        self._recovered_at = None
+        if quiet and answered:
+            self._schedd.rest()
+            self.fed_at = 0.0
+            if self._sources.sleeper is not None:  # the turn ends then, when this memory is free
+                self._sources.sleeper.consider(self)
+        self._sources.end_turn()
+
+    @property
+    def _is_answered(self) -> bool:
+        return self.idle and not self._schedd.busy
+
     def _sleep_s(self) -> float:
         """Seconds until the next deadline, or the next look at files."""
         if self.run.log.more or self._schedd.ready:
@@ -289,6 +319,8 @@ class Loop:
         until = min(self._log.next_check_at, self._next_parent_check_at, self.next_deadline())
         if self._sources.sleeper is not None:
             until = min(until, self._sources.sleeper.due_at(self))
+        if self._recovered_at is not None:
+            until = min(until, self._recovered_at + RECOVERY_TIMEOUT_S)
         return max(0.0, until - self._clock.monotonic())
 
     def next_deadline(self, *, looks: bool = True) -> float:

@@ -129,6 +129,9 @@ class Schedd(Protocol):
     def deliver(self) -> None:
         """Call `then` for each request that has been answered since the last call."""
 
+    def rest(self) -> None:
+        """Nothing is expected to be asked soon: keep no process for it."""
+
     def close(self) -> None:
         """DAGMan exits: no request that has not reached the schedd yet may reach it from now on.
 
@@ -141,6 +144,10 @@ class NodesLog(Protocol):
 
     path: str  # of the file
     more: bool  # whether the last read left whole events behind
+
+    @property
+    def position(self) -> Any:
+        """How far it has been read."""
 
     @property
     def torn(self) -> bool:

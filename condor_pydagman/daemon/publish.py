@@ -232,10 +232,10 @@ class Publisher:
         known = {**self._published, **self._requested}
         return self._clock.time() - float(known.get("DAG_AdUpdateTime", 0))
 
-    def publish_due(self) -> None:
-        """Publish what is due."""
+    def publish_due(self, ahead_s: float = 0.0) -> None:
+        """Publish what is due, or will be within so many seconds."""
         now = self._clock.monotonic()
-        for what in self._timetable.pop_due(now):
+        for what in self._timetable.pop_due(now + ahead_s):
             begun = self._clock.monotonic()
             self._do[what]()
             self._timetable.done(what, begun, self._clock.monotonic())

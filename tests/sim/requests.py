@@ -64,6 +64,9 @@ class FakeRequests:
         """Whether there are answers."""
         return bool(self._answers)
 
+    def rest(self) -> None:
+        assert not self.pending
+
     def fileno(self) -> int:
         return -1 if self._direct else SCHEDD
 

@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 132, "lines": 31_692}
+LOADED = {"modules": 133, "lines": 31_901}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -71,12 +71,12 @@ LOADED = {"modules": 132, "lines": 31_692}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1648,
-    "adapters": 7742,
+    "": 1670,
+    "adapters": 7885,
     "api": 2354,
-    "cli": 5198,
-    "config": 1017,
-    "daemon": 5005,
+    "cli": 5212,
+    "config": 1025,
+    "daemon": 5043,
     "dagman_job": 2226,
     "data_requests": 1745,
     "engine": 7782,
@@ -96,14 +96,14 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 130_784
+LINES_OF_TESTS = 131_317
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_951,
-    "cli/dagman.py": 34_667,
-    "cli/dag_checker.py": 18_564,
-    "cli/watch.py": 30_056,
-    "placement/data_node.py": 21_979,
+    "cli/submit_dag.py": 35_003,
+    "cli/dagman.py": 34_886,
+    "cli/dag_checker.py": 18_580,
+    "cli/watch.py": 30_072,
+    "placement/data_node.py": 21_995,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

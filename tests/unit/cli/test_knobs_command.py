@@ -141,6 +141,7 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
             "PYDAGMAN_*",
             [
                 "PYDAGMAN_SLEEP_AFTER",
+                "PYDAGMAN_MAX_STARTS",
                 "PYDAGMAN_PRE_SCRIPTS_PER_SECOND",
                 "PYDAGMAN_ASK_HISTORY",
                 "PYDAGMAN_MAX_NODES_IN_CLUSTER",

@@ -1,0 +1,170 @@
+"""Turns to start: how many there are, who waits for one, and what ends the wait."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import start_turn
+from condor_pydagman.adapters.start_turn import StartTurn, keep_limit, wait_for_turn
+from condor_pydagman.config import Config
+from condor_pydagman.timers import SIGNAL_LOOK_S, START_TURN_TIMEOUT_S
+from condor_pydagman.vocabulary import EXIT_RESTART, MEMORY
+
+VARIABLE = "_CONDOR_PYDAGMAN_MAX_STARTS"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The user's directory, which is not there yet; this process is that of a job."""
+    monkeypatch.setattr(start_turn, "DIRECTORY", str(tmp_path / "starts"))
+    monkeypatch.setattr(start_turn.os, "cpu_count", lambda: 64)
+    monkeypatch.setenv("CONDOR_ID", "7.0")
+    yield tmp_path / f"starts.{os.geteuid()}"
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+class Time:
+    """Time that passes only in pauses; `act` is called in each."""
+
+    def __init__(self, act: Callable[[], object] = lambda: None) -> None:
+        self.now = 0.0
+        self._act = act
+
+    def wait(self) -> StartTurn:
+        return wait_for_turn(lambda: self.now, self._pause)
+
+    def _pause(self, seconds: float) -> None:
+        self.now += seconds
+        self._act()
+
+
+def at_once(count: int) -> list[StartTurn]:
+    """So many turns, none of which has been waited for."""
+    time = Time()
+    turns = [time.wait() for _ in range(count)]
+    assert time.now == 0
+    return turns
+
+
+def forked(act: Callable[[], object]) -> int:
+    """A process that does so, and ends with 0 if all went well."""
+    child = os.fork()
+    if not child:
+        try:
+            act()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return child
+
+
+@pytest.mark.parametrize(("processors", "places"), [(1, 2), (3, 6), (64, 8), (None, 2)])
+def test_as_many_start_as_may_and_the_next_waits_for_one_of_them_but_not_for_ever(
+    place: Path, monkeypatch: pytest.MonkeyPatch, processors: int | None, places: int
+) -> None:
+    monkeypatch.setattr(start_turn.os, "cpu_count", lambda: processors)
+    turns = at_once(places)
+    time = Time(turns[1].end)
+    turn = time.wait()
+    assert time.now == SIGNAL_LOOK_S
+    time.wait().end()
+    assert START_TURN_TIMEOUT_S <= time.now < START_TURN_TIMEOUT_S + 3 * SIGNAL_LOOK_S
+    for one in (*turns, turn, turn):
+        one.end()
+    at_once(places)
+    assert place.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_killed_process_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
+    reader, writer = os.pipe()
+    child = forked(lambda: (wait_for_turn(), os.write(writer, b"1"), signal.pause()))
+    assert os.read(reader, 1) == b"1"
+
+    def kill() -> None:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+    time = Time(kill)
+    time.wait()
+    assert time.now == SIGNAL_LOOK_S
+
+
+def a_link(place: Path) -> None:
+    (place.parent / "elsewhere").mkdir(mode=0o700)
+    place.symlink_to(place.parent / "elsewhere")
+
+
+def a_strangers(place: Path) -> None:
+    place.mkdir(mode=0o700)
+    os.chown(place, 4711, -1) if os.geteuid() == 0 else place.chmod(0o770)
+
+
+@pytest.mark.parametrize("make", [a_link, a_strangers, Path.mkdir, Path.touch, os.mkfifo])
+def test_a_directory_that_others_have_made_keeps_nobody_waiting(
+    place: Path, make: Callable[[Path], None]
+) -> None:
+    make(place)
+    at_once(start_turn.LIMIT + 1)
+    keep_limit(3)
+    assert not place.is_dir() or not list(place.iterdir())
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT])
+def test_a_signal_ends_the_wait_and_comes_later(number: signal.Signals) -> None:
+    """In a process without threads, which might take the signal."""
+    came: list[int] = []
+
+    def wait() -> None:
+        signal.signal(number, lambda number, frame: came.append(number))
+        time = Time(lambda: os.kill(os.getpid(), number))
+        time.wait()
+        assert (time.now, came) == (SIGNAL_LOOK_S, [])
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        assert came == [number]
+
+    at_once(start_turn.LIMIT)
+    assert os.waitpid(forked(wait), 0)[1] == 0
+
+
+def test_it_leaves_when_the_schedd_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one starts another DAGMan for the job."""
+    at_once(start_turn.LIMIT)
+    with pytest.raises(SystemExit) as left:
+        Time(lambda: monkeypatch.setattr(start_turn.os, "getppid", lambda: 1)).wait()
+    assert left.value.code == EXIT_RESTART
+
+
+def test_the_limit_is_what_the_last_start_has_found(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Config().max_starts == start_turn.LIMIT
+    place.mkdir(mode=0o700)
+    (place / "limit").symlink_to("x")
+    at_once(1)
+    keep_limit(10)
+    keep_limit(9)
+    at_once(8)
+    monkeypatch.setenv(VARIABLE, "10")
+    keep_limit(10)  # of one DAG
+    assert os.readlink(place / "limit") == "9"
+    at_once(1)
+    monkeypatch.delenv(VARIABLE)
+    keep_limit(0)
+    at_once(20)
+
+
+@pytest.mark.parametrize("variables", [{}, {"CONDOR_ID": "7.0", MEMORY: "9"}])
+def test_who_takes_none(
+    place: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]
+) -> None:
+    monkeypatch.delenv("CONDOR_ID")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    wait_for_turn()
+    assert not place.exists()
