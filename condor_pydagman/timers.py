@@ -59,10 +59,10 @@ AD_RENEW_ASLEEP_S = 540.0
 """The same for a DAGMan that sleeps, at the least.  `htcondor dag status` warns after 600 s."""
 
 AD_RENEW_SPREAD_S = 50.0
-"""Up to which that takes longer, so that not all DAGMans ask the schedd at once."""
+"""Up to which that takes longer.  Not all DAGMans are to ask the schedd at once."""
 
 RENEWAL_TIMEOUT_S = 5.0
-"""For the answer of the schedd to a DAGMan that sleeps, which does nothing else meanwhile."""
+"""For the answer of the schedd to a DAGMan that sleeps.  It does nothing else meanwhile."""
 
 JOBSTATE_RETRY_S = 1.0
 """Between two tries to write jobstate.log.  What waits is kept in memory."""
