@@ -18,6 +18,7 @@ from benchmarks.figures import Results, Row, percentile95
 from benchmarks.place import Failed, started_place
 from benchmarks.run import say
 from benchmarks.subjects import ASLEEP, OURS, STOCK
+from condor_pydagman.errors import FileError
 
 SUBJECTS = {STOCK: "stock", OURS: "ours, awake", ASLEEP: "ours, asleep"}
 STEPS = {
@@ -98,8 +99,8 @@ def main() -> None:
             try:
                 found = STEPS[step](place, subject, sleep_steps.Scale(**chosen))
                 results[subject].update(found)
-            except Failed as error:
-                say(f"  failed: {error}")
+            except (Failed, FileError, OSError, KeyboardInterrupt) as error:  # ^C: the next step
+                say(f"  failed: {type(error).__name__}: {error}")
     print(render(results))
     words = ", ".join(f"--{name.replace('_', '-')} {value:g}" for name, value in chosen.items())
     loads = f"load {load:.1f} before, {os.getloadavg()[0]:.1f} after"
