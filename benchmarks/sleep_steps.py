@@ -9,13 +9,14 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import costs, dags, events
 from benchmarks.bundle_costs import schedd_pid
@@ -23,7 +24,6 @@ from benchmarks.idle_steps import START_TIMEOUT_S, directories_of
 from benchmarks.place import HERE, Failed, Place, wait_while_it_runs
 from benchmarks.sizes import Numbers
 from benchmarks.subjects import ASLEEP, SLEEP_KNOB, STOCK, UNLIMITED
-from condor_pydagman.adapters.request_client import steer
 from condor_pydagman.daemon.sleep import WAITER
 from tests.pool.dagmans import processes_in, running_dagmans
 
@@ -133,11 +133,9 @@ def restart(place: Place, subject: str, scale: Scale) -> Numbers:
 def reaction(place: Place, subject: str, scale: Scale) -> Numbers:
     """Seconds until a halt file is obeyed, and in the next round until a client is answered."""
     found: Numbers = {"halted": [], "answered": []}
-    if (
-        subject == STOCK
-    ):  # it looks every five seconds, tells of no halt file and has no such socket
+    if subject == STOCK:  # it has no such socket, and writes nothing of a halt file
         return found
-    with _waiting(place, subject, scale, NODES) as homes:
+    with _waiting(place, subject, scale, NODES) as homes, _client(place) as client:
         for number in range(scale.wakes):
             turn, at = divmod(number, len(homes))
             if number and not at:
@@ -149,14 +147,19 @@ def reaction(place: Place, subject: str, scale: Scale) -> Numbers:
                 _waited(home, lambda one: _says(one, "Halting DAGMan") > turn // 2, "a halt")  # noqa: B023
                 found["halted"].append(time.monotonic() - begin)
                 continue
-            os.seteuid(place.pool.identity.uid)  # a DAGMan answers its own user only
-            try:
-                steer(home / dags.NAME, "info")
-            finally:
-                os.seteuid(os.getuid())
-            found["answered"].append(time.monotonic() - begin)
+            print(home / dags.NAME, file=client.stdin, flush=True)
+            found["answered"].append(float(client.stdout.readline()))
             halt.unlink()
     return found
+
+
+def _client(place: Place) -> Any:
+    """What asks DAGMans."""
+    words = place.pool.command([sys.executable, "-m", "benchmarks.asking"])
+    pipe, home = subprocess.PIPE, HERE.parent
+    return subprocess.Popen(
+        words, cwd=home, env=place.environment(), stdin=pipe, stdout=pipe, text=True
+    )
 
 
 @contextlib.contextmanager

@@ -97,8 +97,8 @@ def main() -> None:
         for step, subject in ((step, subject) for step in steps for subject in subjects):
             say(f"{step}, {subject}")
             try:
-                found = STEPS[step](place, subject, sleep_steps.Scale(**chosen))
-                results[subject].update(found)
+                results[subject].update(STEPS[step](place, subject, sleep_steps.Scale(**chosen)))
+                say(f"  {results[subject]}")
             except (Failed, FileError, OSError, KeyboardInterrupt) as error:  # ^C: the next step
                 say(f"  failed: {type(error).__name__}: {error}")
     print(render(results))
