@@ -80,16 +80,10 @@ def _beside(place: Place, subject: str, directories: Sequence[Path], seconds: fl
 
 def _spent(place: Place, seconds: float) -> str:
     schedd = schedd_pid(place)
-    before = costs.cpu_seconds(schedd) + _of_children(schedd)
+    before = costs.spent(schedd)
     time.sleep(seconds)
-    used = costs.cpu_seconds(schedd) + _of_children(schedd) - before
+    used = costs.spent(schedd) - before
     return f"{1000 * used / seconds:.2f} ms"
-
-
-def _of_children(pid: int) -> float:
-    """CPU seconds of children that have ended, in ticks."""
-    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
-    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

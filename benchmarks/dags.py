@@ -17,6 +17,8 @@ NOOP = "executable = /bin/true\nnoop_job = true\n"
 TRUE = "executable = /bin/true\n"
 # A held job is never started: while such jobs are submitted, the schedd does nothing else.
 HELD = "executable = /bin/true\nhold = true\n"
+# A job that waits whether it is held or released.
+WAITING = "executable = /bin/true\nhold = true\nrequirements = False\n"
 SLEEPER = "universe = scheduler\nexecutable = /bin/sleep\narguments = 3600\n"
 # A job of a workflow runs for whole seconds that its kind has.  It needs no slot: when a pool finds
 # one for a job is chance, of seconds, and would hide what DAGMan takes.
@@ -112,6 +114,12 @@ def sleeper() -> Workload:
 def held() -> Workload:
     """One node whose job is on hold: it needs neither a slot nor a process."""
     return _uniform("executable = /bin/true\nhold = true\n", ["N0"], [])
+
+
+def waiting(size: int) -> Workload:
+    """One node whose job waits for ever, and the others for it."""
+    first, *others = _named("N", size)
+    return _uniform(WAITING, [first, *others], [([first], others)] if others else [])
 
 
 def workflow(shape: str, size: int) -> Workload:

@@ -1,4 +1,4 @@
-"""Draws lines over two logarithmic axes as SVG, in the manner of `bars.py`."""
+"""Draws lines over two axes, logarithmic or not, as SVG, in the manner of `bars.py`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ HEIGHT = 420
 LEFT, RIGHT = 84, 160  # room for the numbers of the axis, and for the name of a line at its end
 TOP, BOTTOM = 70, 58
 APART = 17  # between two names
+DOTS = 50  # of a line with more points, these are not marked
 
 Place = Callable[[float, float], tuple[float, float]]  # of a point in the picture
 
@@ -24,7 +25,7 @@ class Line(NamedTuple):
     points: list[tuple[float, float]]
 
 
-def draw(title: str, note: str, below: str, made: list[Line]) -> str:
+def draw(title: str, note: str, below: str, made: list[Line], *, logarithmic: bool = True) -> str:
     """The picture as SVG.
 
     Args:
@@ -34,8 +35,8 @@ def draw(title: str, note: str, below: str, made: list[Line]) -> str:
     points = [point for line in made for point in line.points]
     sizes = [x for x, _ in points]
     # A bar must have a length, a point may lie on the axis: the scale begins at the smallest.
-    across = bars.Scale([min(sizes) * (1 + 1e-6), max(sizes)], logarithmic=True)
-    upward = bars.Scale([y for _, y in points], logarithmic=True)
+    across = bars.Scale([min(sizes) * (1 + 1e-6), max(sizes)], logarithmic)
+    upward = bars.Scale([y for _, y in points], logarithmic)
     wide, tall = bars.WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -63,7 +64,7 @@ def _draw_lines(svg: ElementTree.Element, place: Place, made: list[Line]) -> Non
         drawn = " ".join(f"{x:.6g},{y:.6g}" for x, y in spots)
         path = bars.element(svg, "polyline", points=drawn, fill="none", stroke=line.colour)
         path.set("stroke-width", "2.5")
-        for x, y in spots:
+        for x, y in spots if len(spots) <= DOTS else ():
             bars.element(svg, "circle", cx=x, cy=y, r=3.5, fill=line.colour)
         x, y = spots[-1]
         above = max(y + 5, above + APART)

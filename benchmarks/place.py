@@ -81,7 +81,7 @@ class Place:
         stock = self._stock("condor_dagman")
         self.commands = {
             **dict.fromkeys((subjects.STOCK, subjects.TUNED), stock),
-            **dict.fromkeys((subjects.OURS, subjects.TOGETHER), self._ours),
+            **dict.fromkeys((subjects.OURS, subjects.TOGETHER, subjects.ASLEEP), self._ours),
         }
         if not (self._ours / "condor_dagman").is_file():
             raise Failed(

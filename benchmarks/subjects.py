@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FLOOR, STOCK, TUNED, OURS = "floor", "stock", "tuned", "ours"
 FLOOR_TOGETHER, TOGETHER = "floor-together", "together"  # many jobs a cluster
+ASLEEP = "asleep"  # ours, which sleeps when it waits
 ONE_BY_ONE = (FLOOR, STOCK, TUNED, OURS)  # all of these give each node a cluster of its own
 ALL = (FLOOR, FLOOR_TOGETHER, STOCK, TUNED, OURS, TOGETHER)
 DAGMANS = (STOCK, TUNED, OURS)
@@ -33,6 +34,7 @@ TUNED_KNOBS = {
 }
 JOBS_A_CLUSTER = 1000
 TOGETHER_KNOB = "PYDAGMAN_MAX_NODES_IN_CLUSTER"
+SLEEP_KNOB = "PYDAGMAN_SLEEP_AFTER"
 # Without that a DAGMan submits so many jobs and waits for the first of them to start.
 IDLE_LIMIT = 1000
 UNLIMITED = {"DAGMAN_MAX_JOBS_IDLE": "0"}

@@ -16,7 +16,7 @@ from random import Random
 from typing import NamedTuple
 
 from condor_pydagman.pool import processes
-from tests.torture import damage, faults, intruder
+from tests.torture import damage, faults, intruder, waits
 from tests.torture.data_dags import words_of
 from tests.torture.session import Session
 from tests.torture.world import World, until
@@ -42,6 +42,7 @@ class Disturbance(NamedTuple):
         records: the DAG asks for the files that DAGMan writes only then.
         bundles: in how many of the DAGs nodes run many to a job.
         everything: the DAG has all that `everything` has.
+        waits: the DAG is one of `waits`; `to_all` is told how long its jobs take.
     """
 
     does: str
@@ -58,6 +59,7 @@ class Disturbance(NamedTuple):
     records: bool = False
     bundles: float = 0.5
     everything: bool = False
+    waits: bool = False
 
 
 # Jobs whose end HTCondor could not write down are looked for after 5 minutes; stock: 8 hours.
@@ -327,6 +329,15 @@ ACTS: dict[str, tuple[int, Callable[[Session], object]]] = {
 }
 
 
+# The same of DAGs that wait long.
+WAITING_ACTS: dict[str, tuple[int, Callable[[Session], object]]] = {
+    "kill DAGMan": (4, Session.kill),
+    "halt the DAG": (3, waits.halt_once),
+    "hold DAGMan": (2, hold_once),
+    "remove the DAG": (1, remove_once),
+}
+
+
 # The pool
 
 
@@ -441,6 +452,15 @@ DISTURBANCES: dict[str, Disturbance] = {
         knobs=FREQUENT_QUEUE_CHECKS,
         bundles=1.0,
         everything=True,
+    ),
+    "waits": Disturbance(
+        "kills, halts, holds and removals while DAGs wait; SIGTERM of the schedd",
+        partial(waits.disturb, acts=WAITING_ACTS),
+        waits.end_schedd,
+        sure=True,
+        resubmitted=True,
+        ours_only=True,
+        waits=True,
     ),
     "schedd kill": Disturbance("SIGKILL of the schedd", to_all=kill_schedd),
     "schedd stop": Disturbance("SIGSTOP of the schedd", to_all=stop_schedd),

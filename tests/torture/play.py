@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.torture import damage, disturbances, faults, ledger
+from tests.torture import damage, disturbances, faults, ledger, waits
 from tests.torture.disturbances import DISTURBANCES, Disturbance
 from tests.torture.everything import Everything, Shared
 from tests.torture.judge import Facts, Generation, Verdict, judge
@@ -37,6 +37,7 @@ class Settings:
         keep: keep the directories of good runs too.
         max_disturbances: how many disturbances a run may have.
         max_size: how many nodes a workflow may have.
+        wait_s: seconds that the jobs of a DAG take, one after the other, where it is to wait.
     """
 
     seed: int
@@ -45,6 +46,7 @@ class Settings:
     keep: bool = False
     max_disturbances: int = 1000
     max_size: int = 36
+    wait_s: float = 120.0
 
 
 @dataclass(frozen=True)
@@ -117,14 +119,7 @@ class Player:
         return Session(
             self.world,
             work,
-            draw(
-                random,
-                sure=disturbance.sure,
-                retries=disturbance.retries,
-                max_size=self.settings.max_size,
-                bundles=disturbance.bundles if run.flavour == OURS else 0.0,
-                outputs=not disturbance.disk,
-            ),
+            self._drawn(random, disturbance, run.flavour),
             random,
             run.flavour,
             access_point.our_dagman if ours else access_point.stock_dagman,
@@ -133,7 +128,20 @@ class Player:
             self.settings.max_disturbances,
             time.monotonic()
             + self.settings.timeout_s * (1 if ours else 3)
-            + 3 * self.settings.stop_seconds,
+            + 3 * self.settings.stop_seconds
+            + 4 * self.settings.wait_s * disturbance.waits,  # the schedd starts jobs again
+        )
+
+    def _drawn(self, random: Random, disturbance: Disturbance, flavour: str) -> Workload:
+        if disturbance.waits:
+            return waits.draw(random, self.settings.wait_s)
+        return draw(
+            random,
+            sure=disturbance.sure,
+            retries=disturbance.retries,
+            max_size=self.settings.max_size,
+            bundles=disturbance.bundles if flavour == OURS else 0.0,
+            outputs=not disturbance.disk,
         )
 
     def _prepare(self, session: Session, disturbance: Disturbance, number: int) -> None:
@@ -186,6 +194,9 @@ class Player:
         missing -= {cluster for found in children.values() for cluster in found}
         if missing:  # the schedd is still at it
             until(lambda: missing <= {key[0] for key in world.history.look()}, pause=0.5)
+        if disturbance.waits:
+            out = (session.work / "t.dag.dagman.out").read_text(errors="replace")
+            session.acts["fall asleep"] = out.count("asleep until")
         if session.more is not None:
             grown = session.more.grown(lines)
             session.workload = session.workload._replace(nodes=(*session.workload.nodes, *grown))

@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.torture import everything, report
+from tests.torture import everything, memory, report
 from tests.torture.commands import verdict
 from tests.torture.disturbances import DISTURBANCES, unmount
 from tests.torture.play import PlannedRun, Player, Settings
@@ -38,7 +38,7 @@ ROUND = (
     *("mixed", "kill", "vacate", "remove", "second", "kill", "disk", "truncate", "points"),
     "stranger",
 )
-TO_ALL = ("schedd kill", "pool kill", "everything", "schedd stop")
+TO_ALL = ("schedd kill", "pool kill", "everything", "schedd stop", "waits")
 ROUNDS_TO_BATCH = 2  # after so many rounds there is a batch of runs under a disturbance to all
 
 
@@ -119,7 +119,9 @@ class Torture:
 
         names = {run.name for run in runs}
         until(lambda: names <= self.player.submitted or over(), 300.0)
-        story = act(self.player.world, random, over, settings.stop_seconds)
+        waits = DISTURBANCES[runs[0].disturbance].waits
+        seconds = settings.wait_s if waits else settings.stop_seconds
+        story = act(self.player.world, random, over, seconds)
         for future in futures:
             record = future.result()
             record["disturbances"] = record.get("disturbances", 0) + len(story)
@@ -170,6 +172,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--at-once", type=int, default=8, help="runs at a time")
     parser.add_argument("--stop", type=float, default=20.0, help="longest SIGSTOP, in seconds")
     parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for a DAG")
+    parser.add_argument("--sleep", type=int, default=0, help="PYDAGMAN_SLEEP_AFTER")
+    parser.add_argument("--wait", type=float, default=120.0, help="seconds that DAGs wait long")
+    parser.add_argument("--memory", type=Path, help="write that of all DAGMans there, as CSV")
     parser.add_argument("--keep", action="store_true", help="keep the directories of good runs")
     parser.add_argument("--report", type=Path, help="write the tables into this page")
     parser.add_argument("--json", type=Path, help="write what the tables say into this file")
@@ -188,20 +193,24 @@ def main(argv: list[str]) -> int:
         return 2
     directory = words.dir.absolute()
     directory.mkdir(parents=True, exist_ok=True)
-    settings = Settings(words.seed, words.stop, words.timeout, words.keep)
+    settings = Settings(words.seed, words.stop, words.timeout, words.keep, wait_s=words.wait)
     torture = Torture(directory / "runs.jsonl", words.kills, words.at_once)
     flavours = (OURS, STOCK) if words.dagman == "both" else (words.dagman,)
     wrong: list[str] = []
     if any(torture.killed(flavour) < words.kills for flavour in flavours):
         knobs = everything.make_directories(directory)
+        knobs += f"PYDAGMAN_SLEEP_AFTER = {words.sleep}\n"
         with contextlib.ExitStack() as stack:
             world = stack.enter_context(started(directory, knobs))
             shared = everything.Shared(world, Random(words.seed))
             stack.enter_context(shared.sites.running())
             stack.enter_context(interruptible(world, shared))
+            if words.memory:
+                stack.enter_context(memory.recorded(directory / "runs", words.memory))
             for flavour in flavours:
                 torture.play(Player(world, settings, shared), flavour, only)
             wrong += shared.wrong()
+            wrong += world.left()
     tables = report.summarise(torture.records)
     if words.json:
         words.json.write_text(json.dumps(tables, indent=1) + "\n")

@@ -24,7 +24,8 @@ from tests.pool.dagmans import running_dagmans
 from tests.torture.commands import own_pool
 from tests.waiting import LIMIT_S
 
-# The master waits ever longer before it starts a dead daemon again; not here.
+# The master waits ever longer before it starts a dead daemon again; not here.  By default 200 jobs
+# of a user run in the scheduler universe, DAGMans among them.
 KNOBS = """
 DAGMAN_AVOID_SLASH_TMP = False
 MASTER_BACKOFF_CONSTANT = 1
@@ -33,6 +34,8 @@ MASTER_BACKOFF_CEILING = 2
 MAX_HISTORY_LOG = 2000000000
 MAX_SCHEDD_LOG = 200000000
 DEAD_COLLECTOR_MAX_AVOIDANCE_TIME = 5
+START_SCHEDULER_UNIVERSE = True
+MAX_RUNNING_SCHEDULER_JOBS_PER_OWNER = 10000
 """
 _ATTRIBUTES = (
     *("ClusterId", "ProcId", "DAGManJobId", "DAGNodeName", "DAGManNodeRetry", "ExitCode"),
@@ -129,6 +132,12 @@ class World:
     def answers(self) -> bool:
         """Whether the schedd does."""
         return self.access_point.run("condor_q", "-totals", check=False).returncode == 0
+
+    def left(self) -> list[str]:
+        """What is left in the queue of DAGs when all have ended."""
+        what = "JobUniverse == 7 || DAGManJobId isnt undefined"
+        until(lambda: not self.access_point.queue(what), pause=1.0)
+        return [f"job {ad['ClusterId']} is left" for ad in self.access_point.queue(what)]
 
     def submissions(self, owners: set[int]) -> dict[tuple[int, str, int], set[int]]:
         """(DAGMan job, node, retry) -> clusters; none for stock's jobs, which tell no retry."""

@@ -9,7 +9,7 @@ from tests.torture.run import ROUND, TO_ALL, plan
 from tests.torture.session import OURS
 
 
-def first(flavour: str, only: list[str], count: int = 200) -> list[list[str]]:
+def first(flavour: str, only: list[str], count: int = 250) -> list[list[str]]:
     batches = list(islice(plan(flavour, only, 4), count))
     numbers = [run.number for batch in batches for run in batch]
     assert numbers == list(range(len(numbers)))
