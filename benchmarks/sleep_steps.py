@@ -24,7 +24,7 @@ from benchmarks.idle_steps import START_TIMEOUT_S, directories_of
 from benchmarks.place import HERE, Failed, Place, wait_while_it_runs
 from benchmarks.sizes import Numbers
 from benchmarks.subjects import ASLEEP, SLEEP_KNOB, STOCK, UNLIMITED
-from condor_pydagman.daemon.sleep import WAITER
+from condor_pydagman.compiled import WAITER
 from tests.pool.dagmans import processes_in, running_dagmans
 
 NODES = 1000  # of a DAG that is woken
