@@ -57,7 +57,7 @@ TIERS = {
         )
     ),
     "follow": "tests/readers tests/unit/explain tests/features",
-    "features": "tests/unit/engine tests/features/run_if tests/sim",
+    "features": "tests/scenes tests/unit/engine tests/features/run_if tests/sim",
 }
 MOST_MEMORY = 3 << 30  # in bytes, of each process: a mutant that loops may fill what it is given
 # Members of an enumeration, and small numbers, are equal if they are the same object.

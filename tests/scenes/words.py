@@ -27,7 +27,7 @@ class Words:
     def __init__(self, dag: Dag, owner: Callable[[tuple[int, int]], str]) -> None:
         self.dag = dag
         self._names = dag.names
-        self._owner = owner
+        self.owner = owner
 
     def of(self, action: do.Action) -> str:
         """One action, or request to a helper; '' if it is only told to people."""
@@ -63,13 +63,13 @@ class Words:
         which = "all jobs" + " but services" * action.spare_services
         if action.cluster:
             proc = "" if action.proc == ALL_PROCS else f".{action.proc}"
-            which = f"{self._owner((action.cluster, action.proc))}{proc}"
+            which = f"{self.owner((action.cluster, action.proc))}{proc}"
         return f"remove {which}{' by force' * action.force} ({action.reason})"
 
     def _hold(self, action: do.HoldJobs) -> str:
         proc = "" if action.proc == ALL_PROCS else f".{action.proc}"
         verb = "release" if action.release else "hold"
-        return f"{verb} {self._owner((action.cluster, action.proc))}{proc} ({action.reason})"
+        return f"{verb} {self.owner((action.cluster, action.proc))}{proc} ({action.reason})"
 
     def _script(self, action: do.RunScript) -> str:
         held = f".{action.held.proc} hold {action.held.number}" if action.held else ""

@@ -616,6 +616,8 @@ class Bundles(Feature):
         self.members.validate(self.bundles.values())
         self.waiting.validate()
         self.jobs.validate()
+        assert self._task_of.keys() == set(self._by_task.values())
+        assert all(self.run.nodes.states[node] == State.SUBMITTED for node in self._task_of)
 
 
 def _others(bundle: Bundle) -> str:

@@ -80,8 +80,6 @@ class EnoughCounts:
         """A node that is counted has another state."""
         for number in self.of[node]:
             self._count(number, node, old, -1)
-        if old == State.DONE:
-            self.not_needed.pop(node, None)
         for number in self.of[node]:
             self._count(number, node, new, 1)
         if new == State.WAITING:

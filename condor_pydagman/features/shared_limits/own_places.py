@@ -125,19 +125,22 @@ class Places:
 
     # What others know.
 
-    def give_up(self, number: int, waiting: Sequence[int], ahead: int) -> tuple[int, int, int, int]:
-        """A class gives up places that it has no use for; returns how many it keeps of each kind.
+    def kept(self, number: int, waiting: Sequence[int], ahead: int) -> tuple[int, int, int, int]:
+        """How many places of each kind a class has a use for, of those that it has.
 
         Args:
             waiting: by kind, how many more it could use.
             ahead: how many of each kind it keeps for what follows.
         """
-        used, most = self.used(number), self.most[number]
-        for kind in PLACES:
-            if most[kind] >= 0:
-                most[kind] = min(most[kind], used[kind] + waiting[kind] + ahead)
-        jobs, idle, pre, post = (max(one, may) for one, may in zip(used, most))
+        jobs, idle, pre, post = (
+            max(one, min(may, one + more + ahead))
+            for one, may, more in zip(self.used(number), self.most[number], waiting)
+        )
         return jobs, idle, pre, post
+
+    def give_up(self, number: int, kept: Sequence[int]) -> None:
+        """A class gives up the places beyond these."""
+        self.most[number] = [*map(min, self.most[number], kept)]
 
     def take(self, number: int, grant: Grant, wanted: int, kept: Sequence[int]) -> None:
         """The answer for a class."""

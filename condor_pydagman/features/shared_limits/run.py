@@ -19,7 +19,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
-from condor_pydagman.features.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
+from condor_pydagman.features.shared_limits.definitions import RESTART, WORD_OF, Kind
 from condor_pydagman.features.shared_limits.fair_shares import Demand
 from condor_pydagman.features.shared_limits.messages import (
     HELPER,
@@ -187,7 +187,8 @@ class SharedLimits(Feature):
         assert self.places is not None
         used, (nodes, pre, post) = self.places.used(number), waiting
         ahead = self._ahead(number, waiting)
-        kept = self.places.give_up(number, (nodes, nodes, pre, post), ahead)
+        kept = self.places.kept(number, (nodes, nodes, pre, post), ahead)
+        self.places.give_up(number, kept)
         return Demand(self.places.names[number], used, kept, nodes, pre, post, ahead)
 
     def _ahead(self, number: int, waiting: Waiting) -> int:
@@ -233,16 +234,9 @@ class SharedLimits(Feature):
 
     def _has_spare(self, places: Places, number: int, waiting: Waiting) -> bool:
         """Whether others may have some of the places of a class."""
-        used, held, most = places.used(number), places.held[number], places.most[number]
         nodes, pre, post = waiting
-        ahead = self._ahead(number, waiting)
-        for kind, more in zip(PLACES, (nodes, nodes, pre, post)):
-            if most[kind] < 0:
-                continue
-            needed = max(used[kind], min(most[kind], used[kind] + more + ahead))
-            if held[kind] > needed:
-                return True
-        return False
+        kept = places.kept(number, (nodes, nodes, pre, post), self._ahead(number, waiting))
+        return any(held > needed for held, needed in zip(places.held[number], kept))
 
     def _spare_is_due(self, spare: bool) -> bool:
         now = self.run.now

@@ -113,24 +113,6 @@ def test_a_plain_recount_comes_to_the_same(brake: Brake, runs: list[Run]) -> Non
             assert told[end - 1] == seen
 
 
-def test_a_node_counts_once() -> None:
-    assert play(Brake(0, "b", 1), [(0, 1), (0, 1), (0, 1), (1, 1)]) == [False, False, False, True]
-
-
-def test_a_share_waits_until_so_many_runs_have_ended() -> None:
-    brake = Brake(0, "b", 40, percent=True, last=4)
-    assert play(brake, [(0, 1), (1, 1), None, None]) == [False, False, False, True]
-    assert play(brake, [(0, 1), (0, 1), (0, 1), (0, 1)]) == [False] * 4
-
-
-def test_a_share_of_all_nodes() -> None:
-    assert play(Brake(0, "b", 50, percent=True), [(0, 1), (1, 1), (2, 1)], 4) == [
-        False,
-        False,
-        True,
-    ]
-
-
 @pytest.mark.parametrize(
     ("brake", "key", "text"),
     [

@@ -95,6 +95,7 @@ def test_files_directory_and_environment(job: BundleJob, command: tuple[str, ...
     job.run()
     place = f"{job.path}/sub"
     assert job.text("sub/o") == f"from input\n{place}\njob own own {place} /of/job\n"
+    assert (job.path / "sub/o").stat().st_mode & 0o777 == 0o644  # as the umask wants it
     assert job.text("e") == "bad\n"
 
 

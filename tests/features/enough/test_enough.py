@@ -1,12 +1,10 @@
-"""ENOUGH: what an earlier run did not need, what a rescue file tells, and how nodes are counted.
-When it is reached, and what becomes of the rest, is in `enough.scene`."""
+"""ENOUGH: what an earlier run did not need, and what a rescue file tells.  When it is reached, and
+what becomes of the rest, is in `enough.scene`."""
 
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.enough.commands import Enough, EnoughsOfDag
-from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
+from condor_pydagman.features.enough.commands import EnoughsOfDag
 from tests import make
 from tests.make import QUIET
 
@@ -33,83 +31,3 @@ def test_a_rescue_file_tells_what_a_condition_could_ask_of_the_parents() -> None
     first, *others = [one.rescue_lines for one in harness.engine.node_reports()]
     assert first == ("NODE_RESULT A [ ExitCode = 0; Retries = 0 ]",)
     assert set(others) == {()}
-
-
-# How many of the nodes of an ENOUGH are done, not needed, or lost.
-
-
-def counts(enough: Enough) -> EnoughCounts:
-    dag = make.dag("""
-        A B C D -> M
-        CATEGORY A c
-        CATEGORY B c
-        CATEGORY C c
-        CATEGORY D c
-    """)
-    EnoughsOfDag.put(dag).enoughs = [enough]
-    if enough.members == "PARENTS":
-        EnoughsOfDag.put(dag).enough_of[dag.ids[enough.name]] = 0
-    return EnoughCounts(dag)
-
-
-def test_a_dag_without() -> None:
-    assert not EnoughCounts(make.dag("A"))
-
-
-def test_what_is_counted() -> None:
-    found = counts(Enough(0, "CATEGORY", "c", 50, percent=True))
-    assert found.of == {node: [0] for node in range(4)}
-    found.moved(0, State.WAITING, State.DONE)
-    assert not found.is_reached(0)
-    found.moved(1, State.WAITING, State.DONE)
-    assert found.is_reached(0)
-    found.moved(1, State.DONE, State.WAITING)
-    assert not found.is_reached(0)
-    assert found.pop_touched() == [0]
-    assert found.pop_waiting() == [1]
-
-
-def test_nodes_that_are_not_needed_make_fewer_enough() -> None:
-    found = counts(Enough(0, "CATEGORY", "c", 3))
-    for node in (0, 1):
-        found.mark(node, FOLLOWS)
-        found.moved(node, State.WAITING, State.DONE)
-    assert (found.goal(0), found.is_idle(0)) == (2, False)
-    for node in (2, 3):
-        found.mark(node, FOLLOWS)
-        found.moved(node, State.WAITING, State.DONE)
-    assert found.is_idle(0)
-    found.moved(3, State.DONE, State.WAITING)
-    assert (found.goal(0), 3 in found.not_needed) == (1, False)
-
-
-def test_when_enough_parents_can_not_be_done_any_more() -> None:
-    found = counts(Enough(0, "PARENTS", "M", 3))
-    found.moved(0, State.WAITING, State.FAILED)
-    assert not found.pop_hopeless()
-    found.moved(1, State.WAITING, State.FUTILE)
-    assert found.pop_hopeless() == [4]
-    assert not found.pop_hopeless()
-    found.doubt()
-    assert found.pop_hopeless() == [4]
-
-
-def test_nodes_not_needed_can_not_be_waited_for() -> None:
-    found = counts(Enough(0, "PARENTS", "M", 3))
-    found.moved(0, State.WAITING, State.FAILED)
-    assert not found.pop_hopeless()
-    found.mark(1, FOLLOWS)
-    found.moved(1, State.WAITING, State.DONE)
-    assert found.pop_hopeless() == [4]
-
-
-def test_a_dag_that_grows() -> None:
-    dag = make.dag("A B\nCATEGORY ALL_NODES c")
-    EnoughsOfDag.put(dag).enoughs = [Enough(0, "CATEGORY", "c", 50, percent=True)]
-    found = EnoughCounts(dag)
-    found.moved(0, State.WAITING, State.DONE)
-    assert found.is_reached(0)
-    for name in "CD":
-        dag.categories[dag.add_node(name, "x")] = "c"
-    found.grow(dag, range(2, 4), (), bytearray(4))
-    assert not found.is_reached(0)

@@ -10,8 +10,10 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
-from condor_pydagman.features.shared_limits.messages import TakePlaces
+from condor_pydagman.features.shared_limits.fair_shares import NO_LIMIT, Grant
+from condor_pydagman.features.shared_limits.messages import PlacesGiven, TakePlaces
 from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
+from condor_pydagman.features.shared_limits.run import LOOK_S
 from tests import make
 from tests.features.shared_limits.scenes import Shared
 from tests.make import quiet
@@ -26,7 +28,9 @@ def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
     assert not harness.engine.run.features
     harness.tell(inputs.LogCaughtUp())
     harness.tell(inputs.QueueListed([]))
+    harness.tell(PlacesGiven([Grant((NO_LIMIT,) * 4, starts=0)]))
     assert not harness.ever(do.RunScript)
+    harness.wait(LOOK_S)
     for started in (2, 4, 6, 8):
         harness.tell(shared.give(harness.ever(TakePlaces)[-1], harness.now))
         assert len(harness.ever(do.RunScript)) == started

@@ -68,6 +68,10 @@ def test_nodes_are_held_back_until_their_group_has_a_site() -> None:
     assert [sites.is_closed_to(node) for node in range(4)] == [True, True, True, False]
     sites.node_could_start(0, 5.0)
     assert sites.waiting == [{0: 5.0}, {}]
+    sites.run.now = 7.0
+    sites.is_new_reason(0, "all sites are full")
+    told = [(group.since, group.reason, group.found) for group in sites.group_reports()]
+    assert told == [(5.0, "all sites are full", 7.0), (0.0, "", 0.0)]
     sites.claim(0, "s")
     assert sites.claims == {0: "s"}
     assert sites.is_closed_to(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from tests.scenes.phrases import Told, phrase
 from tests.scenes.stage import Stage
@@ -29,6 +29,17 @@ def _steer(stage: Stage, command: str, text: str) -> Told:
     options = " ".join(words[len(names) :])
     yield NodesSteered(requests.count, NodeCommand(command), nodes, "ann", options, last=not more)
     requests.count += not more
+
+
+@phrase("the DAG gets priority <number>[( again)]")
+def _priority(_: Stage, number: str, again: str) -> Told:
+    """A person wants it; `again`: has wanted it of the DAGMan before."""
+    yield PriorityWanted(int(number), restored=bool(again))
+
+
+@in_words(do.SetJobPriorities)
+def _job_priorities(words: Words, action: do.SetJobPriorities) -> str:
+    return f"priority {action.priority} of {' '.join(map(words.owner, action.jobs))}"
 
 
 @in_words(do.Steered)

@@ -251,6 +251,12 @@ def test_what_stock_sends() -> None:
     assert cedar.value(reply, "Trusted") is False
 
 
+def test_a_message_of_as_many_frames_as_may_be() -> None:
+    channel = Channel()
+    channel.feed(frame(b"x", last=0) * (cedar.MAX_FRAMES - 1) + frame(b"x"))
+    assert channel.message() is not None
+
+
 def test_the_largest_message_takes_little_time() -> None:
     """The DAG waits meanwhile.  Its bytes are copied and deciphered whole, not one by one."""
     ours, theirs = pair()

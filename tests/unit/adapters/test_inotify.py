@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
+import struct
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -96,6 +100,23 @@ def test_close_twice(watch: FileWatch) -> None:
 def test_what_only_this_machine_writes_is_not_remote() -> None:
     assert not is_remote("/proc/self")
     assert not is_remote("/nonexistent")
+
+
+def test_file_systems_that_other_machines_write_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By their numbers in Linux's magic.h, and in what Lustre and GPFS publish."""
+    remote = {
+        "NFS": 0x6969, "SMB": 0x517B, "CIFS": 0xFF534D42, "SMB2": 0xFE534D42, "Lustre": 0x0BD00BD0,
+        "GPFS": 0x47504653, "Ceph": 0x00C36400, "FUSE": 0x65735546, "AFS": 0x5346414F,
+        "9p": 0x01021997,
+    }  # fmt: skip
+    local = {"ext4": 0xEF53, "tmpfs": 0x01021994, "XFS": 0x58465342, "Btrfs": 0x9123683E}
+
+    def statfs(path: bytes, buffer: Any) -> int:
+        struct.pack_into("=q", buffer, 0, {**remote, **local}[path.decode()])
+        return 0
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: SimpleNamespace(statfs=statfs))
+    assert [name for name in (*remote, *local) if is_remote(name)] == [*remote]
 
 
 def test_a_deletion_is_told_though_somebody_has_the_file_open(

@@ -76,6 +76,15 @@ def test_what_an_included_file_sets(pool: Path) -> None:
     assert places.of("DAGMAN_Y") == KnobSource("CONFIG file", f"{pool}/inner, line 1")
 
 
+def test_included_files_are_followed_so_deep(pool: Path) -> None:
+    for depth in range(10):
+        text = f"DAGMAN_{depth} = 3\ninclude : $(HERE)/{depth + 1}\n"
+        (pool / f"{depth}").write_text(text)
+    places = KnobSources(str(pool / "0"), frozenset(), configured(HERE=str(pool)))
+    found = [depth for depth in range(10) if places.of(f"DAGMAN_{depth}").layer == "CONFIG file"]
+    assert found == [*range(9)]
+
+
 def test_files_that_cannot_be_read(pool: Path) -> None:
     (pool / "root").unlink()
     local = configured(LOCAL_CONFIG_DIR=str(pool / "none"), LOCAL_CONFIG_FILE="/none")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.adapters import schedd_process
 from condor_pydagman.adapters.descriptions import Unreadable
@@ -252,7 +253,8 @@ def test_nothing_waits_for_a_schedd_that_hangs(bench: Bench) -> None:
     assert bench.schedd._child is None
 
 
-def test_nothing_is_submitted_behind_the_end(bench: Bench) -> None:
+def test_nothing_is_submitted_behind_the_end(bench: Bench, mocker: MockerFixture) -> None:
+    beside = bench.schedd.add(lambda _: mocker.Mock())
     bench.trouble("own_ad", HANGS)
     bench.ask(ReadOwnAd())
     bench.ask(SUBMIT)
@@ -262,6 +264,7 @@ def test_nothing_is_submitted_behind_the_end(bench: Bench) -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert bench.asked() == ["own_ad"]
+    beside.end.assert_called_once()
 
 
 def test_nobody_is_answered_behind_the_end(bench: Bench, tmp_path: Path) -> None:

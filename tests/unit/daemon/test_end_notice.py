@@ -38,6 +38,7 @@ class World:
         self.removed = False
         self.removals = 0  # that the schedd has not confirmed
         self.answers: deque[Callable[[], None]] = deque()
+        self.late: list[Callable[[], None]] = []  # answers that come after the exit
         self.lock = LockFile(str(place / "t.dag.lock"))
         self.lock.acquire()
         self.lock.write(7)
@@ -62,6 +63,7 @@ class World:
 
     def ask(self, request: Request, then: Callable[[Any], None]) -> None:
         if self._state() == HANGS:
+            self.late.append(lambda: then(None))
             return
         result = self._edited(request) if isinstance(request, EditOwnAd) else self._own_ad(request)
         self.answers.append(lambda: then(result))
@@ -107,7 +109,8 @@ class World:
                 self.answers.popleft()()
             else:
                 self._wait(notice)
-        assert performer.exit is not None
+        for answer in self.late:
+            answer()
         stays = Path(self.lock.path).exists()
         assert performer.exit.keep_lock == stays
         return performer.exit.code, stays

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
+from condor_pydagman.daemon.dag_input import CannotStart
 from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.feature_table import HELPERS, helpers_of
 from tests import make
@@ -55,6 +57,13 @@ def test_what_a_dag_wants_is_loaded_at_its_start_and_nothing_else() -> None:
     assert loaded("A") == (set(), set())
     modules = {f"features.{name}.helper" for name in HELPERS}
     assert loaded(ALL) == ({*modules, "adapters.helper_process"}, set())
+
+
+def test_a_dag_that_moves_data_needs_what_moves_it(mocker: MockerFixture) -> None:
+    mocker.patch.object(helpers, "part", return_value=None)
+    helpers.preload(make.dag("A"), Config())
+    with pytest.raises(CannotStart, match="this installation lacks"):
+        helpers.preload(make.dag("DATA A a.sub"), Config())
 
 
 class Fake:

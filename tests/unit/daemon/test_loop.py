@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from condor_pydagman.engine.inputs import (
     Shutdown,
 )
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.notify import starter
 from condor_pydagman.graph.model import StatusFile
 from condor_pydagman.records.own_events import with_info
 from condor_pydagman.vocabulary import EXIT_RESTART, EventKind
@@ -100,6 +102,24 @@ def test_a_record_that_is_not_known_puts_the_dag_on_hold(
     assert hold.reason in daemon.world.trace_text()
 
 
+@pytest.mark.parametrize(
+    "lines, knob, is_wanted",
+    [("", "", False), ("NOTIFY * PROGRAM x", "", True), ("", "* PROGRAM x", True)],
+)
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_notifiers_of_a_dag_or_a_knob_are_ended_with_the_dag(
+    lines: str, knob: str, is_wanted: bool, is_restarted: bool, mocker: MockerFixture
+) -> None:
+    notifiers = mocker.patch.object(starter, "Notifiers")
+    daemon = SimulatedDaemon(f"A\n{lines}", config=Config(notify=knob))
+    if is_restarted:
+        lasting(daemon)
+        daemon.input_at(1.0, Shutdown("Got SIGTERM."))
+    assert daemon.run_to_end() == (EXIT_RESTART if is_restarted else 0)
+    assert notifiers.return_value.start.called == is_wanted
+    assert notifiers.return_value.end.called == (is_wanted and not is_restarted)
+
+
 def test_what_is_overdue_is_published_between_inputs(mocker: MockerFixture) -> None:
     daemon = SimulatedDaemon("A")
     publisher = mocker.patch.object(daemon.loop, "_publisher")
@@ -153,11 +173,14 @@ def test_throttles_edited_later_are_found() -> None:
     every = Config().check_queue_interval
     daemon = SimulatedDaemon("A")
     lasting(daemon)
-    daemon.at(100.0, lambda: daemon.world.schedd.own_ad.edit({"DAGMan_MaxIdle": "5"}))
-    daemon.input_at(200.0 + every, DagRemoved())
+    for time, idle in (100.0, "5"), (100.0 + every, "6"):
+        edit = {"DAGMan_MaxIdle": idle}
+        daemon.at(time, partial(daemon.world.schedd.own_ad.edit, edit))
+    daemon.input_at(200.0 + 2 * every, DagRemoved())
     assert daemon.run_to_end() == 2
-    assert 100.0 < daemon.when(LimitsWanted)[0] <= 100.0 + every
-    assert daemon.process.engine.report().limits.idle == 5
+    first, second = daemon.when(LimitsWanted)
+    assert 100.0 < first <= 100.0 + every < second
+    assert daemon.process.engine.report().limits.idle == 6
 
 
 def test_throttles_read_before_our_own_edit_are_ignored() -> None:

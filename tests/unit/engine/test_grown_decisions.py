@@ -123,67 +123,6 @@ def test_a_replay_decides_as_the_run_has(how: Drawn, ends: int) -> None:
     assert live.nodes.gated.unfinished == again.nodes.gated.unfinished
 
 
-def test_a_condition_over_a_parent_that_has_ended_long_ago() -> None:
-    run = GrownRun("JOB A a\nJOB Z z\nPUBLISH A FILE a.ad\n", numbers={"a.ad": 7}, fails={"B"})
-    run.end_one()
-    lines = "JOB B b\nJOB C c\nPARENT A CHILD B C\n"
-    assert not run.add(f"{lines}RUN_IF B Parents.A.n > 6\nRUN_IF C Parents.A.n > 7\n")
-    more = 'JOB D d\nPARENT B C CHILD D\nRUN_IF D Failed > 0 && Parents.C.Outcome == "SKIPPED"\n'
-    assert not run.add(more)
-    run.finish()
-    assert {name: run.outcomes()[name] for name in "BCD"} == {
-        "B": "FAILED",
-        "C": "SKIPPED",
-        "D": "DONE",
-    }
-
-
-def test_enough_parents_of_a_new_node() -> None:
-    run = GrownRun("JOB A a\nJOB B b\nJOB Z z\n", fails={"A"})
-    run.end_one()
-    lines = "JOB C c\nJOB D d\nJOB X x\nPARENT A B C D CHILD X\n"
-    assert not run.add(f"{lines}ENOUGH PARENTS X 2\n")
-    run.finish()
-    assert run.outcomes() == {
-        **dict.fromkeys("ABCXZ", "DONE"),
-        "A": "NOT NEEDED",
-        "D": "NOT NEEDED",
-    }
-
-
-def test_enough_of_them_may_be_done_already() -> None:
-    run = GrownRun("JOB A a\nJOB B b\nJOB Z z\n")
-    run.end_one()
-    assert not run.add("JOB X x\nPARENT A B CHILD X\nENOUGH PARENTS X 1 WAIT\n")
-    assert run.submitted[-1] == "X"
-    run.finish()
-    assert set(run.outcomes().values()) == {"DONE"}
-
-
-def test_enough_of_them_can_be_done_no_more() -> None:
-    run = GrownRun("JOB A a\nJOB B b\nJOB Z z\n", fails={"A"})
-    run.end_one()
-    assert not run.add(
-        "JOB X x\nJOB Y y\nPARENT A B CHILD X\nPARENT X CHILD Y\nENOUGH PARENTS X 2\n"
-    )
-    assert (run.outcomes()["X"], run.outcomes()["Y"]) == ("FUTILE", "FUTILE")
-    run.finish()
-
-
-def test_a_gather_node_of_the_dag_counts_new_parents() -> None:
-    run = GrownRun("JOB A a\nJOB X x\nPARENT A CHILD X\nENOUGH PARENTS X 60%\nJOB Z z\n")
-    assert not run.add("JOB B b\nJOB C c\nPARENT B C CHILD X\n")
-    for _ in "AB":
-        run.end_one()
-    assert run.outcomes() == {
-        **dict.fromkeys("AB", "DONE"),
-        "C": "NOT NEEDED",
-        "X": "SUBMITTED",
-        "Z": "SUBMITTED",
-    }
-    run.finish()
-
-
 def test_a_new_node_does_not_run_if_nothing_has_changed() -> None:
     store = Store()
     submitted = []
@@ -196,14 +135,6 @@ def test_a_new_node_does_not_run_if_nothing_has_changed() -> None:
         submitted.append(run.submitted)
     assert sorted(submitted[0]) == ["A", "X", "Y", "Z"]
     assert sorted(submitted[1]) == ["Y", "Z"]
-
-
-@pytest.mark.parametrize("line", ["RUN_IF X true", "CACHE X", "PUBLISH X FILE x.ad"])
-def test_the_first_of_its_kind(line: str) -> None:
-    run = GrownRun("JOB Z z\n", numbers={"x.ad": 1})
-    assert not run.add(f"JOB X x\n{line}\n")
-    run.finish()
-    assert run.outcomes() == {"X": "DONE", "Z": "DONE"}
 
 
 def test_a_node_behind_a_join_node_waits_for_its_new_parents() -> None:

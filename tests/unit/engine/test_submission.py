@@ -1,4 +1,4 @@
-"""The ready queue, what is said of a long row, the priority of the whole DAG, a long dry run."""
+"""The ready queue, what is said of a long row, a long dry run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.steering.run import PriorityWanted
-from condor_pydagman.features.steering.steer_commands import NodeCommand
 from condor_pydagman.graph.model import Dag
 from tests import make
-from tests.unit.engine.steered import Steered, steered
 
 # A long row: the next node is handed over before the reply.
 
@@ -111,58 +108,6 @@ def test_those_that_stay_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> No
             queue.discard(node)
     assert len(queue._heap) <= 2 * len(queue) + 1
     assert drain(queue) == [20, 50, 80, 10, 40, 70, 0, 30, 60, 90]
-
-
-# The priority of the whole DAG: of nodes, of jobs in the queue, and behind a restart.
-
-
-SET_7 = '{"priority":7}'
-
-
-def of_priority_2() -> Steered:
-    dag = make.dag("""
-        A B -> C
-        PRIORITY A 3
-        PRIORITY B 2
-        PRIORITY C 2
-    """)
-    dag.priority = 2
-    return steered(dag)
-
-
-def test_jobs_and_nodes_get_it_on_top_of_their_own() -> None:
-    harness = of_priority_2()
-    harness.take("A", 1)
-    harness.take("B", 2)
-    harness.tell(PriorityWanted(10, "ann"))
-    assert harness.asked(do.PublishPriority) == [do.PublishPriority(10)]
-    found = sorted(harness.asked(do.SetJobPriorities))
-    assert found == [
-        do.SetJobPriorities(10, ((2, -1),)),
-        do.SetJobPriorities(11, ((1, -1),)),
-    ]
-    assert harness.engine.report().priority == 10
-    harness.ask(NodeCommand.SET, "C", SET_7)
-    assert harness.engine.run.priority(2) == 17
-
-
-def test_a_job_that_is_being_submitted_gets_it_when_its_number_is_known() -> None:
-    harness = of_priority_2()
-    harness.tell(PriorityWanted(0, "ann"))
-    assert harness.asked(do.SetJobPriorities) == []
-    harness.take("A", 1)
-    assert do.SetJobPriorities(1, ((1, -1),)) in harness.asked(do.SetJobPriorities)
-
-
-def test_a_restarted_dagman_tells_all_jobs_once_more() -> None:
-    harness = of_priority_2()
-    harness.take("A", 1)
-    harness.tell(PriorityWanted(10, "ann"))
-    other = harness.replay()
-    other.tell(PriorityWanted(10, restored=True))
-    assert other.asked(do.PublishPriority) == []
-    other.tell(inputs.LogCaughtUp())
-    assert other.engine.run.features["steering"].priorities.unsure == {0}
 
 
 # -DryRun.

@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.report import Halts
+from condor_pydagman.engine.report import Deferrals, Halts
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 
@@ -33,5 +33,6 @@ def test_events_before_the_submit_event_wait_for_it_alone() -> None:
     assert harness.state("B").name == "DONE"
 
 
-def test_nothing_halts_a_dag_unless_it_is_told() -> None:
+def test_nothing_halts_a_dag_or_has_waited_unless_it_is_told() -> None:
     assert not Halts().halted
+    assert not any(Deferrals())

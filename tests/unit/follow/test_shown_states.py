@@ -27,6 +27,7 @@ from condor_pydagman.vocabulary import STATE_WORDS, NodeStatus
 def test_the_table_has_each_state_once_and_in_its_order() -> None:
     assert list(LOOKS) == list(Shown)
     assert sorted(BAR) == list(Shown)
+    assert [KEYS[state] for state in Shown] == [look.key for look in LOOKS.values()]
     assert {status for look in LOOKS.values() for status in [look.status]} == set(NodeStatus)
     assert len({class_of(state) for state in (*Shown, None)}) == len(Shown) + 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,12 +52,13 @@ def test_other_texts() -> None:
     assert parse_event("x" * 10000) is None
 
 
-@given(st.text(), st.text(), st.text(), st.integers(-1, 10**17))
+@given(st.text(), st.text(), st.text(), st.integers(-1, 10**17), st.floats(-9, 1e12))
 def test_whatever_is_in_an_event_it_is_one_line_that_readers_take(
-    node: str, url: str, reason: str, size: int
+    node: str, url: str, reason: str, size: int, seconds: float
 ) -> None:
     event = EVENT._replace(node=node[:50], source=url, reason=reason, size=size, state=FAILED)
-    text = event_text(WHEN, event)
+    text = event_text(WHEN, event._replace(seconds=seconds))
+    assert re.search(r" Seconds = \d{1,9}\.\d{3}; ", text)
     assert len(text.encode("utf-8", "surrogateescape")) < 1023
     read = parse_event(info(text))
     assert read is not None
