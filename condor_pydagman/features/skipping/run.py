@@ -41,9 +41,9 @@ class Skipping(Feature):
 
     # Followers.
 
-    def holds_back(self, node: int, _ready: bool) -> bool:
+    def holds_back(self, node: int, ready: bool) -> bool:
         """It is skipped instead, if all its parents were."""
-        if not self._leads or not self._follows(node):
+        if ready or not self._leads or not self._follows(node):
             return False
         self._followers.append(node)
         return True
