@@ -31,6 +31,10 @@ class _Watch:
         if not is_remote(path):
             self._fd = _watch(path, mask)
 
+    def watches(self, directory: str) -> bool:
+        """Become readable for names in a directory, too; returns whether that can be done."""
+        return self._fd >= 0 and not is_remote(directory) and _add(self._fd, directory, _IN_NAMES)
+
     def fileno(self) -> int:
         """Descriptor to poll for reading; -1 if inotify can't be used."""
         return self._fd
@@ -79,20 +83,34 @@ def _watch(path: str, events: int) -> int:
     fd = int(libc.inotify_init1(_IN_NONBLOCK | _IN_CLOEXEC))
     if fd < 0:
         return -1
-    mask = ctypes.c_uint32(events)
-    if libc.inotify_add_watch(fd, os.fsencode(path), mask) < 0:
+    if not _add(fd, path, events):
         os.close(fd)
         return -1
     return fd
 
 
-class HaltFile:
-    """Reports when the halt file has appeared or disappeared."""
+def _add(fd: int, path: str, events: int) -> bool:
+    add = ctypes.CDLL(None).inotify_add_watch
+    return int(add(fd, os.fsencode(path), ctypes.c_uint32(events))) >= 0
 
-    def __init__(self, path: str, *, is_there: bool = False) -> None:
-        self.path = path  # its name
-        self.is_there = is_there  # as last reported
-        self._watch = DirectoryWatch(os.path.dirname(path) or ".")
+
+class HaltFile:
+    """Reports when the halt file has appeared or disappeared.
+
+    Args:
+        path: its name.
+        shared: a watch that others read, for both: a user has 128 by default.
+        is_there: as last reported.
+    """
+
+    def __init__(
+        self, path: str, shared: FileWatch | None = None, *, is_there: bool = False
+    ) -> None:
+        self.path = path
+        self.is_there = is_there
+        directory = os.path.dirname(path) or "."
+        self._is_shared = shared is not None and shared.watches(directory)
+        self._watch = shared if shared and self._is_shared else DirectoryWatch(directory)
 
     def fileno(self) -> int:
         """Descriptor to poll for reading; -1 if inotify can't be used."""
@@ -101,7 +119,8 @@ class HaltFile:
     def look(self) -> bool | None:
         """True if the file has appeared since the last call, False if it has disappeared, else
         None."""
-        self._watch.clear()
+        if not self._is_shared:
+            self._watch.clear()
         there = os.access(self.path, os.R_OK)
         if there == self.is_there:
             return None

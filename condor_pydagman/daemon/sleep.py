@@ -267,7 +267,7 @@ def _words(memory: Memory, loop: Loop) -> list[Any]:
     for number in SKIPPED:
         words += ["skip", number]
     polled = [("poll", fd) for fd in (*found.command, found.local)]
-    for word, fd in (*polled, *(("watch", fd) for fd in watches)):
+    for word, fd in (*polled, *(("watch", fd) for fd in {*watches})):
         if fd >= 0:
             words += [word, fd]
     return words

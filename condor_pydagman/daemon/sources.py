@@ -108,7 +108,7 @@ def make_sources(run: DagRun, signals: Signals, memory: Memory | None = None) ->
     from condor_pydagman.feature_table import NAMES, SERVES_CLIENTS, part
 
     watch = FileWatch(run.log.path)
-    halt_file = HaltFile(run.paths.halt, is_there=memory is not None and memory.halted)
+    halt_file = HaltFile(run.paths.halt, watch, is_there=memory is not None and memory.halted)
     local = () if memory is None else (memory.descriptors.local,)
     served = SERVES_CLIENTS in NAMES
     control = part(SERVES_CLIENTS, "sockets").Clients(run, *local) if served else Control(run)

@@ -136,6 +136,19 @@ def is_woken(halt: HaltFile) -> bool:
     return bool(poll.poll(0))
 
 
+def test_one_watch_for_the_log_and_the_halt_file(work_directory: Path) -> None:
+    Path("t.dag.nodes.log").touch()
+    log = FileWatch("t.dag.nodes.log")
+    halt = HaltFile("t.dag.halt", log)
+    assert halt.fileno() == log.fileno() >= 0
+    Path("t.dag.halt").touch()
+    assert is_woken(halt)
+    assert halt.look() is True
+    assert is_woken(halt), "there may be news of the log, which has not been read yet"
+    log.clear()
+    assert not is_woken(halt)
+
+
 def test_it_is_told_once_when_it_appears_and_once_when_it_vanishes() -> None:
     halt = HaltFile("t.dag.halt")
     assert halt.look() is None
