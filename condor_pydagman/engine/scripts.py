@@ -125,7 +125,10 @@ def on_script_ended(run: RunState, ended: ScriptEnded) -> None:
     assert script is not None
     if _is_deferred(run, ended, script):
         run.nodes.move(node, Cause.SCRIPT_DEFERRED, run.now)
-        run.scripts.by_kind[kind].defer(node, run.now + script.defer_seconds)
+        if kind is ScriptKind.PRE and run.is_closed_to(node):
+            run.nodes.move(node, Cause.DROPPED, run.now)
+        else:
+            run.scripts.by_kind[kind].defer(node, run.now + script.defer_seconds)
         return
     run.nodes.move(node, Cause.SCRIPT_ENDED, run.now)
     (_journal_pre if kind is ScriptKind.PRE else _journal_post)(run, node, status)
