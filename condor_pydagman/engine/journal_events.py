@@ -182,6 +182,6 @@ _HANDLERS: dict[str, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.JOB_ENDED: _on_job_ended,
     JournalRecord.SURPLUS: operator.on_surplus,
     JournalRecord.PROVISIONED: lambda run, _, _event: provisioner.on_go_ahead(run),
-    JournalRecord.COMMON_INPUT: lambda run, _, event: submission.on_common_input(run, event.text),
+    JournalRecord.COMMON_INPUT: lambda run, _, event: submission.keep_common_input(run, event.text),
     JournalRecord.FINAL_STARTED: lambda run, _, event: run_end.on_final_started(run, event),
 }

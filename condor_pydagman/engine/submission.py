@@ -138,7 +138,7 @@ def on_common_input(run: RunState, found: CommonInput) -> None:
         return  # adopted meanwhile
     ends = run.end.wanted is not None or run.end.rescue_asked or run.is_closed_to(node)
     if not ends and not run.starts_nothing:
-        on_common_input(run, found.files)
+        keep_common_input(run, found.files)
         retry = run.nodes.retries.get(node, 0)
         run.journal(
             node,
@@ -153,7 +153,7 @@ def on_common_input(run: RunState, found: CommonInput) -> None:
         lifecycle.make_ready(run, node)
 
 
-def on_common_input(run: RunState, files: str) -> None:
+def keep_common_input(run: RunState, files: str) -> None:
     """The log has the DAG's list of common input files; the first one counts."""
     run.submission.common_input = run.submission.common_input or files
 
