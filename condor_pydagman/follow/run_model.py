@@ -334,7 +334,6 @@ class Start(NamedTuple):
     """DAGMan was started."""
 
     time: float  # when
-    recovering: bool = False  # whether it took up an interrupted run
     version: str = ""  # of the program, as the log has it
 
 
