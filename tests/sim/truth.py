@@ -74,6 +74,7 @@ class Truth:
         self._clusters: dict[str, set[Target]] = {}
         self._old: set[Target] = set()  # of nodes that have run anew since
         self._any_failed: set[str] = set()  # nodes of whose last jobs one has
+        self._have_run: set[str] = set()
         self.recorded: set[tuple[str, int, ScriptKind]] = set()
         self.given_up: set[Target] = set()
         self.extra: Counter[str] = Counter()
@@ -87,8 +88,9 @@ class Truth:
             self.done.add(name)
 
     def has_run(self, name: str) -> bool:
-        """Whether the log shows a job of the node, or the end of a script."""
-        return name in self._clusters or any(who == name for who, _, _ in self.recorded)
+        """Whether the log shows a job of the node's last run, or a script with which that may have
+        ended; after a PRE script that went well it has yet to begin."""
+        return name in self._have_run
 
     def skip(self, name: str) -> None:
         """A node is skipped, unless it is done."""
@@ -124,6 +126,11 @@ class Truth:
         noop = event.kind == EventKind.SUBMIT and event.cluster == NOOP_CLUSTER
         if noop and not self._has_post(event.node):
             self.done_if_complete(event.node, ran=True)  # its end is written in the same breath
+        pre_ended = event.record == JournalRecord.PRE_ENDED
+        if pre_ended and event.value == 0:
+            self._have_run.discard(event.node)
+        elif pre_ended or event.kind == EventKind.POST_SCRIPT_TERMINATED:
+            self._have_run.add(event.node)
         self.final_begun |= event.record == JournalRecord.FINAL_STARTED
         self.provisioned |= event.record == JournalRecord.PROVISIONED
 
@@ -135,6 +142,7 @@ class Truth:
             part.runs_anew(name)
         self.cancelled.discard(name)
         self._old |= self._clusters.pop(name, set())
+        self._have_run.discard(name)
         self.extra[name] = max(self.extra[name], retry + 1)
 
     def descendants(self, name: str) -> list[str]:
@@ -156,6 +164,7 @@ class Truth:
         """An event of a node's jobs."""
         number = cluster.target
         self._clusters.setdefault(cluster.node, set()).add(number)
+        self._have_run.add(cluster.node)
         ends = self._ends.setdefault(number, {})
         if event.kind in (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED):
             ends.setdefault(event.proc, event.kind == EventKind.JOB_ABORTED or event.value != 0)

@@ -26,17 +26,10 @@ class Followers(Part):
         if not recovering:
             dag = self._truth.dag
             self._truth.skipped |= {dag.names[node] for node in SkippedOfDag.of(dag).skipped}
+            _skip_followers(self._truth)  # at once: the first event may be that FINAL has begun
 
     def conclude(self, truth: Truth, event: LogEvent) -> None:
-        dag, grows = truth.dag, bool(truth.skipped) and not truth.final_begun
-        while grows:
-            grows = False
-            for node, name in enumerate(dag.names):
-                parents = [dag.names[parent] for parent in dag.parents(node)]
-                free = name not in truth.done and not dag.is_decided(node)
-                if free and parents and all(_leads(truth, parent) for parent in parents):
-                    truth.skip(name)
-                    grows = True
+        _skip_followers(truth)
 
     def done_anew(self) -> set[str]:
         """Those that were skipped because of parents that a rescue DAG runs again."""
@@ -55,6 +48,18 @@ class Followers(Part):
 
     def not_run(self) -> set[str]:
         return self._truth.skipped
+
+
+def _skip_followers(truth: Truth) -> None:
+    dag, grows = truth.dag, bool(truth.skipped) and not truth.final_begun
+    while grows:
+        grows = False
+        for node, name in enumerate(dag.names):
+            parents = [dag.names[parent] for parent in dag.parents(node)]
+            free = name not in truth.done and not dag.is_decided(node)
+            if free and parents and all(_leads(truth, parent) for parent in parents):
+                truth.skip(name)
+                grows = True
 
 
 def _leads(truth: Truth, name: str) -> bool:
