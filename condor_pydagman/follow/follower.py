@@ -327,6 +327,11 @@ class Follower:
         self.expect(self._coming)
 
     def _recovery(self, line: OutLine) -> None:
+        if self.run.starts:
+            self.run.starts[-1] = self.run.starts[-1]._replace(recovering=True)
+        self._forget_unlogged(line.time)
+
+    def _forget_unlogged(self, time: float) -> None:
         """What the stock program has not logged it does not know when it is started again: nodes
         that have failed by that run anew."""
         nodes, self._failed_unlogged = self._failed_unlogged, set()
@@ -336,7 +341,7 @@ class Follower:
                 rerun.run_again(run, node, with_descendants=False)
         if nodes:
             self.engine.settle()
-            self._following().history.settle(line.time)
+            self._following().history.settle(time)
 
     def _knob(self, line: OutLine) -> None:
         """What the log says of knobs goes before it; the stock program's log says nothing."""

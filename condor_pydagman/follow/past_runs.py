@@ -110,7 +110,7 @@ class PastRuns:
         self._seen.clear()
 
     def _recovery(self, run: Run, line: OutLine) -> None:
-        run.starts.append(self._started or Start(line.time))
+        run.starts.append((self._started or Start(line.time))._replace(recovering=True))
         run.ended, run.exit_code, self._started = 0.0, None, None
 
     def _end(self, line: OutLine) -> None:

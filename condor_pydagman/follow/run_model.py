@@ -334,6 +334,7 @@ class Start(NamedTuple):
     """DAGMan was started."""
 
     time: float  # when
+    recovering: bool = False  # whether it took up an interrupted run
     version: str = ""  # of the program, as the log has it
 
 
