@@ -96,7 +96,7 @@ static unsigned long long number(void)
 {
     char *rest;
     unsigned long long found = strtoull(word(), &rest, 10);
-    if (*rest != '\0' || found > INT64_MAX)
+    if (*rest != '\0')
         give_up();
     return found;
 }
@@ -156,7 +156,10 @@ static void obey(const char *what)
         leaving->text = word();
     } else if (strcmp(what, "log") == 0) {
         log_path = word();
-        log_offset = (off_t)number();
+        unsigned long long offset = number();
+        if (offset > INT64_MAX)
+            give_up();
+        log_offset = (off_t)offset;
     } else if (strcmp(what, "skip") == 0)
         skipped[number() % MAX_KINDS] = true;
     else if (strcmp(what, "exec") == 0)

@@ -333,6 +333,10 @@ def test_a_fifo_is_not_waited_for(start: Start, tmp_path: Path) -> None:
     assert start("log", tmp_path / "log", 0, "until", 0).woken() == ("deadline", 0)
 
 
+def test_a_number_of_a_file_may_have_64_bits(start: Start, tmp_path: Path) -> None:
+    assert start("same", tmp_path, 2**64 - 1, 2**64 - 1).woken() == ("file", 0)
+
+
 def test_a_client(start: Start) -> None:
     with socket.socket() as listener, socket.socket() as client:
         listener.bind(("127.0.0.1", 0))
