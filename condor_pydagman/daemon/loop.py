@@ -345,8 +345,8 @@ class Loop:
         deadline."""
         run = self.run
         parts: list[Any] = [self._publisher, self._control, self._performer, run, run.engine]
-        busy = not self.idle or self._schedd.busy or self._notifiers is not None
-        return not busy and all(part.rests for part in parts)
+        quiet = self._is_answered and self._notifiers is None
+        return quiet and all(part.rests for part in parts)
 
     def looks_again(self) -> bool:
         """Whether something has happened; signals that are blocked do not count."""
