@@ -6,6 +6,7 @@ Nothing is fetched.  The environment of the tests lends setuptools, pip and the 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -13,6 +14,8 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 OLDEST = "3.9"  # Python that we support
+# The compiler, of which the waiter needs one; None if there is none.
+COMPILES = shutil.which(os.environ.get("CC", "cc"))
 
 
 class Installation:

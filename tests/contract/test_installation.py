@@ -15,12 +15,18 @@ from sysconfig import get_platform
 
 import pytest
 
-from tests.installation import CHECKOUT, OLDEST, Installation, copy_checkout, oldest_python
+from tests.installation import (
+    CHECKOUT,
+    COMPILES,
+    OLDEST,
+    Installation,
+    copy_checkout,
+    oldest_python,
+)
 
 COMMANDS = ["condor_dag_checker", "condor_dagman", "condor_pydagman", "condor_submit_dag"]
 DOC = "share/doc/condor_pydagman"
 WAITER = "condor_pydagman/libexec/condor_dagman"
-COMPILES = shutil.which(os.environ.get("CC", "cc"))
 
 # Where in the checkout, which files, where they are installed.
 BESIDE = [

@@ -10,6 +10,7 @@ import pytest
 
 from condor_pydagman.compiled import WAITER
 from condor_pydagman.records.own_ad import LIMITS
+from tests.installation import COMPILES
 from tests.pool import dags
 from tests.pool.scenes import Scene, Stage
 
@@ -130,6 +131,6 @@ def what_ends_it(s: Scene) -> None:
 
 
 test_sleep = pytest.mark.skipif(
-    not os.access(WAITER, os.X_OK), reason="there is no C compiler to build the waiter with"
+    not COMPILES, reason="there is no C compiler to build the waiter with"
 )(STAGE.tests())
 test_sleep = pytest.mark.long(test_sleep)

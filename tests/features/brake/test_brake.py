@@ -163,3 +163,21 @@ def test_of_many_nodes_some_are_named() -> None:
     told = why(Brake(0, "b", 3), Exceeded("", range(9)), names)
     assert told == "9 nodes failed, more than 3: N0, N1, N2, N3, N4 and 4 more"
     assert why(Brake(0, "b", 0), Exceeded("", (0,)), names) == "1 node failed, more than 0: N0"
+
+
+def test_a_node_counts_once() -> None:
+    assert play(Brake(0, "b", 1), [(0, 1), (0, 1), (0, 1), (1, 1)]) == [False, False, False, True]
+
+
+def test_a_share_waits_until_so_many_runs_have_ended() -> None:
+    brake = Brake(0, "b", 40, percent=True, last=4)
+    assert play(brake, [(0, 1), (1, 1), None, None]) == [False, False, False, True]
+    assert play(brake, [(0, 1), (0, 1), (0, 1), (0, 1)]) == [False] * 4
+
+
+def test_a_share_of_all_nodes() -> None:
+    assert play(Brake(0, "b", 50, percent=True), [(0, 1), (1, 1), (2, 1)], 4) == [
+        False,
+        False,
+        True,
+    ]

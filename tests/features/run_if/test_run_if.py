@@ -4,7 +4,9 @@ values.  When nodes are decided, and on what, is in `run_if.scene` and in that o
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.node_states import Anew, State
+from condor_pydagman.engine.gated_nodes import GATE
+from condor_pydagman.engine.node_states import Anew, Cause, State
+from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.features.publish.commands import PublishedOfDag
 from condor_pydagman.features.publish.run import JobAttributes, Publish, read_pairs
 from condor_pydagman.features.run_if.run import (
@@ -102,3 +104,20 @@ def test_attributes_that_come_when_the_node_is_done_are_too_late() -> None:
         event = make.of_job(EventKind.JOB_AD_INFORMATION, 1, text=f"Memory={value}\n")
         harness.tell(event._replace(value=at_the_end))
     assert harness.engine.run.features["publish"].values == {0: {"Memory": "4"}}
+
+
+def nodes() -> Nodes:
+    return Nodes(make.dag("A B -> X -> Y; A -> Z\nRUN_IF X true"))
+
+
+def test_parents_are_counted_however_they_end() -> None:
+    found = nodes()
+    a, b, x = (found.dag.ids[name] for name in "ABX")
+    assert found.gated.pop_changed() == [x]
+    assert (found.unfinished_parents(x), found.waiting[x]) == (2, GATE + 2)
+    found.move(a, Cause.MARKED_DONE, 0)
+    found.move(b, Cause.ANCESTOR_FAILED, 0)
+    assert found.unfinished_parents(x) == 0
+    assert found.gated.pop_changed() == [x]
+    found.move(b, Cause.FREED, 0)
+    assert found.unfinished_parents(x) == 1

@@ -14,6 +14,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon import sleep
 from condor_pydagman.daemon.sleep import HOUR, Sleeper, packed, unpacked
 from condor_pydagman.daemon.waiting import form
+from condor_pydagman.records.log_lines import Header
 from condor_pydagman.timers import SLEEP_AGAIN_S
 from tests import make
 
@@ -97,3 +98,29 @@ def test_half_an_event_at_the_end_of_the_log_keeps_it_awake(
     (tmp_path / "log").write_text("12345")
     log = SimpleNamespace(path=str(tmp_path / "log"), position=(read_to, read_to))
     assert sleep._has_unread(SimpleNamespace(run=SimpleNamespace(log=log))) is unread  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("header", "jobstate", "status_file", "leaves"),
+    [
+        (Header(), None, None, True),
+        (Header(pid=True), None, None, False),
+        (Header(), "x.jobstate", None, False),
+        (Header(), None, "x.status", False),
+    ],
+)
+def test_where_it_leaves_without_a_wake(
+    header: Header, jobstate: str | None, status_file: str | None, leaves: bool
+) -> None:
+    """Nowhere where more than two lines with the usual beginning are to be written."""
+    run = SimpleNamespace(
+        out=SimpleNamespace(header=header, fileno=lambda: 5),
+        jobstate=jobstate,
+        dag=SimpleNamespace(status_file=status_file),
+        process=SimpleNamespace(pid=7),
+    )
+    words = sleep._last_words(SimpleNamespace(run=run))  # type: ignore[arg-type]
+    end = ["out", 5, "**** condor_dagman (condor_DAGMAN) pid 7 EXITING WITH STATUS 3"]
+    assert words[:3] == (end if leaves else [])
+    assert words[3::3] == ["leave"] * 4 * leaves
+    assert words[4::3] == [0, 15, 3, 2] * leaves
