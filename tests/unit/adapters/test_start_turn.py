@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -51,16 +53,11 @@ def at_once(count: int) -> list[StartTurn]:
     return turns
 
 
-def forked(act: Callable[[], object]) -> int:
-    """A process that does so, and ends with 0 if all went well."""
-    child = os.fork()
-    if not child:
-        try:
-            act()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return child
+def in_a_process(code: str) -> subprocess.Popen[bytes]:
+    """Not forked: what another test has loaded may have a thread there, which takes signals."""
+    head = f"import os, signal\nfrom {start_turn.__package__} import start_turn"
+    code = f"{head}\nstart_turn.DIRECTORY = {start_turn.DIRECTORY!r}\n{code}"
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
 
 
 @pytest.mark.parametrize(("processors", "places"), [(1, 2), (3, 6), (64, 8), (None, 2)])
@@ -82,15 +79,9 @@ def test_as_many_start_as_may_and_the_next_waits_for_one_of_them_but_not_for_eve
 
 def test_a_killed_process_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "1")
-    reader, writer = os.pipe()
-    child = forked(lambda: (wait_for_turn(), os.write(writer, b"1"), signal.pause()))
-    assert os.read(reader, 1) == b"1"
-
-    def kill() -> None:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-
-    time = Time(kill)
+    killed = in_a_process("start_turn.wait_for_turn(); os.write(1, b'1'); signal.pause()")
+    assert killed.stdout and killed.stdout.read(1) == b"1"
+    time = Time(lambda: (killed.kill(), killed.communicate()))
     time.wait()
     assert time.now == SIGNAL_LOOK_S
 
@@ -115,21 +106,21 @@ def test_a_directory_that_others_have_made_keeps_nobody_waiting(
     assert not place.is_dir() or not list(place.iterdir())
 
 
+SIGNALLED = """\
+came, pauses = [], []
+signal.signal(number, lambda number, frame: came.append(number))
+start_turn.wait_for_turn(pause=lambda s: pauses.append(s) or os.kill(os.getpid(), number))
+assert (len(pauses), came) == (1, []), (pauses, came)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+assert came == [number], came
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT])
-def test_a_signal_ends_the_wait_and_comes_later(number: signal.Signals) -> None:
-    """In a process without threads, which might take the signal."""
-    came: list[int] = []
-
-    def wait() -> None:
-        signal.signal(number, lambda number, frame: came.append(number))
-        time = Time(lambda: os.kill(os.getpid(), number))
-        time.wait()
-        assert (time.now, came) == (SIGNAL_LOOK_S, [])
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        assert came == [number]
-
+def test_a_signal_ends_the_wait_and_comes_later(number: int) -> None:
     at_once(start_turn.LIMIT)
-    assert os.waitpid(forked(wait), 0)[1] == 0
+    with in_a_process(f"number = {int(number)}\n{SIGNALLED}") as process:
+        assert process.wait() == 0
 
 
 def test_it_leaves_when_the_schedd_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
