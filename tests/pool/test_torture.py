@@ -16,6 +16,7 @@ import pytest
 from tests.pool.access_point import OURS, AccessPoint
 from tests.torture import run
 from tests.torture.disturbances import DISTURBANCES
+from tests.torture.judge import BAD
 from tests.torture.play import PlannedRun, Player, Settings
 from tests.torture.world import World
 
@@ -43,7 +44,7 @@ def test_nothing_runs_twice_and_nothing_is_lost(
 ) -> None:
     record = records[disturbance]
     assert DISTURBANCES[disturbance].to_all is None
-    bad = {word: record[word] for word in ("duplicates", "noted", "lost", "wrong")}
+    bad = {word: record[word] for word in BAD}
     assert not any(bad.values()), bad
     assert record["jobs"] > 0
 

@@ -250,6 +250,7 @@ class FakeJobs:
         self._world.trace("lost", f"{job.cluster.number}.{job.proc}")
         job.status = "leaving"
         job.cluster.lost.append(job.proc)
+        self._world.oracles.truth.job_lost(job.cluster.node, job.cluster.retry, job.cluster.target)
         del self.queue[job.key]
         self._gone(job)
 

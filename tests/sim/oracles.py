@@ -1,25 +1,19 @@
-"""What must hold in every run, each with its number.
+"""What must hold in every simulated run, each with its number.
 
-O1  No job is submitted before all parents of its node are done.
-O2  A node has at most one live cluster.
 O3  No throttle is ever exceeded, by a recount of our own.
-O4  A node is submitted at most once per retry, and retried no oftener than RETRY says.
-O5  Nothing of a node that is done ever runs again.
-O6  A PRE or POST script whose end is in the log is not run again, and never twice at a time.
 O7  The log, replayed by a fresh engine, gives the states that the live one has.
-O8  The rescue file, parsed again, marks exactly the nodes that are done.
 O9  The counts in the report equal a recount.
 O10 Recovery starts nothing before the schedd has been asked.
 O11 The same seed gives the same trace (checked by run.py).
 O12 Every run ends once the faults have ended, and nobody is woken in vain (checked by world.py).
 O13 The rescue file is written before the DAG's jobs are removed.
-O14 Exit code 0 means that all is done, or that ABORT-DAG-ON said so.
 O15 What the log says of a script's end is how it ended.
 O28 A proc whose end DAGMan has heard of is not removed.
 O29 No sound log counts as one that can't be true (checked by world.py).
 O30 A job with a list of common input files is submitted when the log has the list.
 O56 A full queue counts as no attempt to submit a node.
-O57 A run that ends well leaves no job in the queue.
+O1, O2, O4 to O6, O8, O14, O57: see `tests/oracles.py`; of a rescue file, it marks exactly the nodes
+that are done, exit code 0 may also be that of ABORT-DAG-ON or the FINAL node.
 O16 to O27, O31, O46: see oracles_special.py.  O22, O32 to O45, O47, O48: see the parts of features
 (`parts.Part`).
 
@@ -58,11 +52,11 @@ from condor_pydagman.vocabulary import (
     ScriptKind,
 )
 from tests import make
+from tests.oracles import require
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.invariants import validate
 from tests.sim.oracles_special import SpecialOracles
 from tests.sim.truth import SeenInputs, Truth
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.state import RunState
@@ -101,6 +95,7 @@ class Oracles:
     @property
     def truth(self) -> Truth:
         assert self._truth is not None
+        self._truth.unsure = self._truth.names if self._world.ever_garbled else ()
         return self._truth
 
     # What the world tells.
@@ -140,6 +135,8 @@ class Oracles:
             self._replies = []  # what was right before does not count
         if isinstance(an_input, inputs.ScriptEnded):
             self._statuses[an_input.node, an_input.kind] = an_input.status
+            name = process.dag.names[an_input.node]
+            self.truth.script_ends(name, an_input.kind, self._world.life)
         if _is_full(an_input):
             self._tries = dict(process.engine.run.submission.attempts)
         self.special.input_given(process, an_input)
@@ -208,7 +205,6 @@ class Oracles:
         """An event can be read in the log, now or soon."""
         cluster = self._world.schedd.cluster_of(event.cluster, event.proc)
         mine = cluster is not None and cluster.era == self._world.era
-        self.truth.garbled = self._world.ever_garbled
         self.truth.event(event, cluster if mine else None)
         if self._world.process is not None:
             for part in self._world.parts:
@@ -217,50 +213,49 @@ class Oracles:
     def cluster_taken(self, cluster: Cluster, limits: Throttles | None) -> None:
         """The schedd takes a cluster; `limits` were in force when it was submitted; None: it is
         part of a job that is no node's."""
-        world = self._world
+        world, name = self._world, cluster.node
+        self.truth.has_job(name, cluster.retry, cluster.target)
         if world.process is None:
             return
-        others = [c for c in world.schedd.clusters.values() if c.era == cluster.era]
-        earlier = [c for c in others if c.node == cluster.node and c is not cluster]
-        same = [c for c in earlier if c.retry == cluster.retry and not c.lost]
-        require(not same, f"O4: {cluster.node} submitted twice in retry {cluster.retry}")
-        dag, name = world.process.dag, cluster.node
-        node = dag.ids[name]
         live = world.schedd.live(world.era)
-        run = world.process.engine.run
-        awaited = () if run.nodes.marks[node] & CLEANING else dag.parents(node)
-        awaited = [parent for parent in awaited if not self._is_excused(run, parent, node)]
-        before = {dag.names[parent] for parent in awaited}
-        early = [c.node for c in live if c.node in before]
-        require(not early, f"O1: {name} submitted while {early} are in the queue")
+        in_queue = {one.node for one in live if one is not cluster}
+        awaited, excused = self._awaited(world.process, name)
+        last = self._last_attempt(world.process, cluster)
+        self.truth.begins(name, cluster.retry, awaited, excused, in_queue, last)
         for part in world.parts:
             part.cluster_taken(world.process, cluster)
         if world.ever_garbled:
             return
-        unneeded = world.process.unneeded()
-        for parent in () if dag.is_decided(node) else awaited:
-            failed = dag.is_weak(parent, node) and run.nodes.states[parent] == State.FAILED
-            require(
-                failed or dag.names[parent] in self.truth.done | unneeded,
-                f"O1: {name} submitted before its parents",
-            )
-        require(all(c not in earlier for c in live), f"O2: second live cluster of {name}")
         self.special.cluster_taken(cluster)
         if world.workload.outcomes.common_input(name):
             recorded = any(
                 entry.event.record == JournalRecord.COMMON_INPUT for entry in world.log.entries
             )
             require(recorded, f"O30: {name} has common input files of which the log says nothing")
-        both = dag.retries.get(node), world.process.engine.run.retry(node)
-        limit = max(retry.limit if retry else 0 for retry in both) + self.truth.extra[name]
-        config = world.process.engine.run.config
-        post = dag.script(node, ScriptKind.POST)
-        by_hand = cluster.on_hold and config.put_failed_jobs_on_hold and post is None
-        require(by_hand or cluster.retry <= limit, f"O4: {name} retried more than {limit} times")
-        done = self.truth.done - self.truth.changed
-        require(name not in done, f"O5: done node {name} is submitted")
         if limits is not None:
             self._limits_hold(world.process, cluster, live, limits)
+
+    def _awaited(self, process: Process, name: str) -> tuple[list[str], set[str]]:
+        """The parents that a node's jobs wait for, and nodes that may have ended otherwise."""
+        dag, run, node = process.dag, process.engine.run, process.dag.ids[name]
+        if run.nodes.marks[node] & CLEANING:
+            return [], set()
+        parents = [one for one in dag.parents(node) if not self._is_excused(run, one, node)]
+        failed = [one for one in parents if run.nodes.states[one] == State.FAILED]
+        weak = [one for one in failed if dag.is_weak(one, node)]
+        excused = {dag.names[one] for one in (parents if dag.is_decided(node) else weak)}
+        return [dag.names[one] for one in parents], excused | process.unneeded()
+
+    def _last_attempt(self, process: Process, cluster: Cluster) -> int | None:
+        """None if nobody knows."""
+        dag, run, node = process.dag, process.engine.run, process.dag.ids[cluster.node]
+        post = dag.script(node, ScriptKind.POST)
+        by_hand = cluster.on_hold and run.config.put_failed_jobs_on_hold and post is None
+        if by_hand or self._world.ever_garbled:
+            return None
+        both = dag.retries.get(node), run.retry(node)
+        limit = max(retry.limit if retry else 0 for retry in both)
+        return limit + self.truth.extra[cluster.node]
 
     def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> None:
         """The schedd takes a job that is no node's: for each of the nodes that it stands for."""
@@ -268,6 +263,8 @@ class Oracles:
             _, limits = part.job_asked(action)
             for of_node in part.job_taken(cluster, action):
                 self.cluster_taken(of_node, None)
+                # What it does may be lost with the whole job.
+                self.truth.job_lost(of_node.node, of_node.retry, of_node.target)
         process = self._world.process
         if process is not None and not self._world.ever_garbled:
             live = self._world.schedd.live(self._world.era)
@@ -300,15 +297,10 @@ class Oracles:
         require(marked(fresh) == wanted, f"O8: marks {marked(fresh)}, not {wanted}")
         if self._world.ever_garbled:
             return
-        done -= self.truth.changed | unneeded  # a command may have come too late
-        require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
-        if process.idle:
-            ordinary_names = {dag.names[n] for n in ordinary}
-            really = (self.truth.done - anew - unneeded) & ordinary_names - self.truth.changed
-            missing = really - done
-            if process.engine.run.final_begun:  # then no node follows those that were skipped
-                missing -= self.truth.skipped
-            require(done <= really and not missing, f"O8: {missing} done, but not marked")
+        really = (self.truth.done - anew) & {dag.names[n] for n in ordinary}
+        if process.engine.run.final_begun:  # then no node follows those that were skipped
+            really -= self.truth.skipped
+        self.truth.rescued(done - unneeded, really - unneeded if process.idle else ())
 
     def exited(self, process: Process, code: int) -> None:
         """A process has ended by itself."""
@@ -318,28 +310,25 @@ class Oracles:
         dag = process.dag
         if code != 0 or self._world.ever_garbled:
             return
-        if process.engine.run.config.remove_node_jobs:
-            self._nothing_is_left()
-        if any(0 in (abort.exit_code, abort.status) for abort in dag.aborts.values()):
-            return
-        if any(dag.names[n] in self.truth.done for n in dag.of_kind(NodeKind.FINAL)):
-            return
+        aborted = any(0 in (abort.exit_code, abort.status) for abort in dag.aborts.values())
+        finals = {dag.names[n] for n in dag.of_kind(NodeKind.FINAL)}
+        decided = aborted or finals & self.truth.done
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
-        missing = set(dag.ids) - services - self.truth.done - self.truth.changed
-        missing -= process.unneeded()
-        require(not missing, f"O14: exit code 0, but {missing} not done")
-        for part in self._world.parts:
+        wanted = set(dag.ids) - services - process.unneeded()
+        self.truth.ended(code, () if decided else wanted, self._left(process))
+        for part in () if decided else self._world.parts:
             part.ended_well(process)
 
     # The longer ones.
 
-    def _nothing_is_left(self) -> None:
-        """O57; a DAGMan that ends does not wait for long for a schedd that takes no removal."""
+    def _left(self, process: Process) -> list[str]:
+        """Nodes with jobs that must not be left; a DAGMan that ends does not wait for long for a
+        schedd that takes no removal."""
         faults = self._world.faults
-        unable = faults.no_remove or faults.outage or faults.schedd_gone
-        if not (unable or faults.slow_schedd or faults.lost_answer):
-            left = [cluster.node for cluster in self._world.schedd.live(self._world.era)]
-            require(not left, f"O57: exit code 0, but jobs of {left} are left in the queue")
+        rates = (faults.no_remove, faults.outage, faults.schedd_gone, faults.slow_schedd)
+        if any((*rates, faults.lost_answer)) or not process.engine.run.config.remove_node_jobs:
+            return []
+        return [cluster.node for cluster in self._world.schedd.live(self._world.era)]
 
     def _is_excused(self, run: RunState, parent: int, child: int) -> bool:
         return any(part.allows(run, parent, child) for part in self._world.parts)
@@ -384,13 +373,9 @@ class Oracles:
         require(not limit or len(running) < limit, f"O3: {len(running) + 1} {kind} scripts")
         if kind is ScriptKind.HOLD:
             return
-        require(
-            all(other.node != action.node for other in running), f"O6: {name} runs {kind} twice"
-        )
-        if not self._world.ever_garbled:
-            done = self.truth.done - self.truth.changed
-            require(name not in done, f"O5: {kind} of done node {name}")
-            require((name, retry, kind) not in self.truth.recorded, f"O6: {kind} of {name} again")
+        before = self._awaited(process, name) if kind is ScriptKind.PRE else ((), ())
+        self.truth.begins(name, retry, *before)
+        self.truth.script_begins(name, retry, kind, self._world.life)
 
     def _record_script(self, process: Process, event: LogEvent) -> None:
         if event.kind == EventKind.POST_SCRIPT_TERMINATED:
@@ -405,10 +390,10 @@ class Oracles:
             ended = self._statuses[node, kind]
             told = f"O15: {kind} ended with {ended}, recorded is {event.value}"
             require(event.value == ended, told)
-        key = (event.node, retry, kind)
-        again = key in self.truth.recorded and not self._world.ever_garbled
-        require(not again, f"O6: the end of {key} is recorded twice")
-        self.truth.recorded.add(key)
+        script = (event.node, retry, kind)
+        again = script in self.truth.noted and not self._world.ever_garbled
+        require(not again, f"O6: the end of {script} is recorded twice")
+        self.truth.noted.add(script)
 
     def _procs_agree(self, report: Report) -> None:
         """O9 for procs, where nothing was removed, lost or found in the queue."""

@@ -38,7 +38,7 @@ from condor_pydagman.vocabulary import (
     NodeKind,
     ScriptKind,
 )
-from tests.sim.verdicts import require
+from tests.oracles import require
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
@@ -220,7 +220,7 @@ class SpecialOracles:
         retry = process.engine.run.nodes.retries.get(process.dag.ids[name], 0)
         require(not retry, f"O24: save file of {name} written in retry {retry}")
         if not self._world.ever_garbled:
-            recorded = any(who == name for who, _, _ in self._truth.recorded)
+            recorded = any(who == name for who, _, _ in self._truth.noted)
             clusters = self._world.schedd.clusters.values()
             lost = any(cluster.node == name and cluster.lost for cluster in clusters)
             begun = (name in self._begun or recorded) and not lost  # nobody may know of that one
@@ -290,7 +290,7 @@ class SpecialOracles:
         if self._world.ever_garbled:
             return
         if action.record == JournalRecord.FINAL_STARTED:
-            ended = any(who == name for who, _, _ in self._truth.recorded) or name in self._begun
+            ended = any(who == name for who, _, _ in self._truth.noted) or name in self._begun
             require(not ended, f"O16: {name} begins once more")
             self._final_may_start(process.engine, name)
 

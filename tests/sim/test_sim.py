@@ -13,12 +13,12 @@ import pytest
 
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
+from tests.oracles import Violation
 from tests.sim import faults, ledger
 from tests.sim.kinds import IN_TURN, MEANINGS, PAIRS, PARTS, in_turn
 from tests.sim.parts import FRESH as FRESH_OF_A_KIND
 from tests.sim.run import judge, known_seeds
 from tests.sim.truth import Truth
-from tests.sim.verdicts import Violation
 from tests.sim.world import World
 
 # How many seeds of worlds of some kinds are tried.
@@ -156,6 +156,6 @@ def test_an_unknown_kind_is_refused() -> None:
 @pytest.mark.parametrize("status", [0, 1])
 def test_a_run_of_which_only_the_pre_script_went_well_has_yet_to_begin(status: int) -> None:
     truth = Truth(make.dag("A\nSCRIPT PRE A pre"), set(), 0, ())
-    truth.recorded.add(("A", 0, ScriptKind.PRE))
+    truth.noted.add(("A", 0, ScriptKind.PRE))
     truth.event(make.record("PRE_ENDED", "A", value=status), None)
     assert truth.has_run("A") is (status != 0)

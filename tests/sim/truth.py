@@ -10,7 +10,7 @@ for it may have come too late), and all parts are asked before a node counts as 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
@@ -24,6 +24,7 @@ from condor_pydagman.vocabulary import (
     JournalRecord,
     ScriptKind,
 )
+from tests.oracles import Record
 from tests.sim.fake_jobs import Cluster
 
 if TYPE_CHECKING:
@@ -40,17 +41,13 @@ _WAITS_AGAIN = (
 )
 
 
-class Truth:
+class Truth(Record):
     """Which nodes are done in this era, by what can be read in the nodes log, now or soon.
 
     Attributes:
-        done: names of nodes.
-        recorded: (node, retry, kind) of scripts whose end is in the log.
         given_up: clusters that have failed, however their jobs end.
         extra: retries that nodes were given beyond their RETRY command.
         skipped: nodes that are done since they were skipped.
-        changed: nodes of which something other than their own runs may have changed what they have
-            done, so that it may count no more, or too late.
         cancelled: nodes that fail if any of their jobs does.
         begin_anew: nodes that have got a parent, which may have begun to start.
         final_begun, provisioned: whether the log says so.
@@ -58,6 +55,7 @@ class Truth:
 
     def __init__(self, dag: Dag, done: set[str], tolerance: int, parts: Sequence[Part]) -> None:
         """`tolerance` is that of nodes without a TOLERANCE command."""
+        super().__init__(done)
         self.dag = dag
         self._parts = parts
         self.begin_anew: set[str] = set()
@@ -67,19 +65,15 @@ class Truth:
         self._seen: dict[Target, set[int]] = {}  # procs whose submission the log shows
         self._failed: set[Target] = set()  # clusters that ended before all procs were made
         self._surplus: set[Target] = set()
-        self.done = done
         self.skipped: set[str] = set()
-        self.changed: set[str] = set()
         self.cancelled: set[str] = set()
         self._clusters: dict[str, set[Target]] = {}
         self._old: set[Target] = set()  # of nodes that have run anew since
         self._any_failed: set[str] = set()  # nodes of whose last jobs one has
         self._have_run: set[str] = set()
-        self.recorded: set[tuple[str, int, ScriptKind]] = set()
         self.given_up: set[Target] = set()
         self.extra: Counter[str] = Counter()
         self.final_begun = self.provisioned = False
-        self.garbled = False  # whether the log has lost anything
 
     def done_if_complete(self, name: str, *, ran: bool) -> None:
         """A node has ended well: it is done, unless something of it is still to be read; `ran`: by
@@ -99,7 +93,7 @@ class Truth:
             self.done.add(name)
 
     @property
-    def names(self) -> Container[str]:
+    def names(self) -> Collection[str]:
         """All nodes that there are, or were."""
         return self.dag.ids.keys()
 

@@ -16,6 +16,7 @@ from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records import own_ad
 from condor_pydagman.vocabulary import ScriptKind
+from tests.oracles import Violation
 from tests.sim import faults as fault_rates
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
@@ -24,7 +25,6 @@ from tests.sim.kinds import PARTS, chosen
 from tests.sim.oracles import FollowedLog, Oracles
 from tests.sim.process import DESCRIPTION, Asleep, Killed, Process
 from tests.sim.users import Users
-from tests.sim.verdicts import Violation
 from tests.sim.workload import Workload, draw
 
 MAX_ERAS = 3

@@ -22,6 +22,7 @@ from tests.torture.workload import Workload, draw
 from tests.torture.world import World, until
 
 MAX_SUBMISSIONS = 6
+WITH_DAGMAN = "fired when job"  # why the schedd removes jobs of a DAGMan job that was removed
 # Files that DAGMan writes only when asked.
 RECORDS = ("NODE_STATUS_FILE t.status 1", "JOBSTATE_LOG t.jobstate.log", "DOT t.dot UPDATE")
 
@@ -88,7 +89,8 @@ class Player:
             self.submitted.add(run.name)
             disturbance.act(session)
             code = self._to_the_end(session, disturbance)
-            session.left()
+            left: tuple[int, ...] = () if session.left() else (session.cluster,)
+            session.generations[-1] = session.generations[-1]._replace(code=code, left=left)
             verdict = self._judge(session, disturbance, code)
         finally:
             if mounted:
@@ -96,10 +98,10 @@ class Player:
                     shutil.copytree(session.work, session.work.parent / "kept")
                 disturbances.unmount(session.work)
         record = _record(run, session, verdict, code, time.time() - begun)
-        if verdict.good and not self.settings.keep:
+        if not verdict.findings and not self.settings.keep:
             shutil.rmtree(session.work.parent, ignore_errors=True)
         else:
-            text = "".join(f"{line}\n" for line in [*session.story, *_findings(verdict)])
+            text = "".join(f"{line}\n" for line in [*session.story, *verdict.findings])
             (session.work.parent / "story").write_text(text)
         return record
 
@@ -178,8 +180,6 @@ class Player:
 
     def _judge(self, session: Session, disturbance: Disturbance, code: int | None) -> Verdict:
         world = self.world
-        last = session.generations[-1]
-        session.generations[-1] = last._replace(code=code)
         fired = [entry for entry in faults.fired(session.work) if entry.number >= 0]
         session.kills += sum(entry.what.endswith(": kill") for entry in fired)
         session.kills += world.killed.pop(str(session.work), 0)
@@ -206,18 +206,15 @@ class Player:
             session.generations = [it._replace(done=it.done | kept) for it in session.generations]
             session.acts += session.more.counts()
         affected = self._affected(session, disturbance, owners)
-        jobs = world.submissions(owners - {0})  # a DAGMan by hand is not told from any other
+        generations = _with_inner(session, lines)
+        owners = {owner for run in generations for owner in run.owners}
+        owners -= {0}  # a DAGMan by hand is not told from any other
         killed = (*session.carriers_killed, *world.all_killed)
         ads = world.history.look()
         bundles = frozenset(key[0] for key, ad in ads.items() if "DAGManBundleNodes" in ad)
-        facts = Facts(jobs, frozenset(affected), killed, bundles)
-        outer, inner = _split(session.workload, lines, world, session.generations)
-        verdict = judge(session.workload.nodes, session.generations, outer, facts)
-        if session.workload.inner:
-            runs = _inner_runs(session, lines)
-            found = {owner for run in runs for owner in run.owners}
-            part = judge(session.workload.inner, runs, inner, Facts(world.submissions(found)))
-            _add(verdict, part)
+        removed = frozenset(world.submissions(owners, WITH_DAGMAN))
+        facts = Facts(world.submissions(owners), frozenset(affected), killed, bundles, removed)
+        verdict = judge(session.workload.all_nodes(), generations, lines, facts)
         verdict.wrong += odd + session.wrong
         if code is None:
             verdict.lost.append("the DAG did not end in its time")
@@ -243,59 +240,17 @@ class Player:
         return named.union(*(names.get(cluster, ()) for cluster in hurt))
 
 
-def _split(
-    workload: Workload,
-    lines: list[ledger.Line],
-    world: World,
-    generations: list[Generation],
-) -> tuple[list[ledger.Line], list[ledger.Line]]:
-    """Lines of the DAG's nodes and of the sub-DAG's; the whole sub-DAG is a job of its node."""
-    if not workload.inner:
-        return lines, []
-    within = {node.name for node in workload.inner}
-    inner = [line for line in lines if line.node in within]
-    outer = [line for line in lines if line.node not in within]
-    ads = world.history.look()
-    for owner in {line.owner for line in inner}:
-        ad = ads.get((owner, 0), {})
-        parent = int(ad.get("DAGManJobId", generations[-1].owners[-1]))
-        mine = [line for line in inner if line.owner == owner]
-        ended = ad.get("JobStatus") == "4" and ad.get("ExitCode") == "0"
-        for word, line in (("start", mine[0]), ("end", mine[-1])):
-            if word == "start" or ended:
-                stand_in = (line.number, parent, workload.subdag, 0, word, f"{owner}.0", 0)
-                outer.append(ledger.Line(*stand_in, line.time))
-    return sorted(outer), inner
-
-
-def _inner_runs(session: Session, lines: list[ledger.Line]) -> list[Generation]:
-    """The sub-DAG's runs: one in each run of the DAG that came so far."""
-    within = {node.name for node in session.workload.inner}
-    ads = session.world.history.look()
+def _with_inner(session: Session, lines: list[ledger.Line]) -> list[Generation]:
+    """The runs of the DAG, each with the DAGMans of its sub-DAG, and what these found done."""
+    inner = frozenset(node.name for node in session.workload.inner)
+    ads, within = session.world.history.look(), {line.owner for line in lines if line.node in inner}
     runs = []
-    for number, outer in enumerate(session.generations):
-        owners = sorted(
-            owner
-            for owner in {line.owner for line in lines if line.node in within}
-            if int(ads.get((owner, 0), {}).get("DAGManJobId", 0)) in outer.owners
-        )
-        if owners:
-            done = session.inner_done[number]
-            runs.append(Generation(tuple(owners), done, removed=outer.removed))
+    for run, done in zip(session.generations, session.inner_done):
+        above = {one: int(ads.get((one, 0), {}).get("DAGManJobId", 0)) for one in sorted(within)}
+        owners = (*run.owners, *(one for one, outer in above.items() if outer in run.owners))
+        done = inner if session.workload.subdag in run.done else done
+        runs.append(run._replace(owners=owners, done=run.done | done))
     return runs
-
-
-def _add(verdict: Verdict, part: Verdict) -> None:
-    for name, value in vars(part).items():
-        setattr(verdict, name, getattr(verdict, name) + value)
-
-
-def _findings(verdict: Verdict) -> list[str]:
-    return [
-        f"{word}: {text}"
-        for word in ("duplicates", "noted", "lost", "wrong")
-        for text in getattr(verdict, word)
-    ]
 
 
 def _head(run: PlannedRun) -> dict[str, Any]:

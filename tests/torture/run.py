@@ -26,12 +26,12 @@ from typing import Any
 from tests.torture import everything, memory, report
 from tests.torture.commands import verdict
 from tests.torture.disturbances import DISTURBANCES, unmount
+from tests.torture.judge import BAD
 from tests.torture.play import PlannedRun, Player, Settings
 from tests.torture.session import OURS, STOCK
 from tests.torture.world import World, started, until
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-BAD = ("duplicates", "noted", "lost", "wrong")
 # How often each comes in a round; most of the kills come from the first.
 ROUND = (
     *("kill", "points", "kill", "submits", "kill", "files", "stop", "kill", "hold", "points"),

@@ -11,11 +11,11 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
+from tests.oracles import Record
 from tests.torture.ledger import Line
 from tests.torture.workload import Node
 
@@ -139,41 +139,36 @@ class Steerer:
             queued: when a cluster was submitted.
         """
         self._restarts, self._queued = restarts, queued
-        # A job that was held starts once more when it is released.
-        first = {line.cluster: line for line in reversed(tuple(lines)) if line.what == "start"}
-        starts = sorted(first.values(), key=lambda line: line.time)
-        begun = Counter((runs.get(line.owner), line.node, line.retry) for line in starts)
-        for (_, node, run), count in begun.items():
-            if count > 1:
-                self._complain(f"run {run} of {node} began {count} times")
-        for line in starts:
-            self._judge_order(line, lines)
-        done = {line.node for line in lines if (line.what, line.extra) == ("end", 0)}
-        for asked in self.asked:
-            done.update(asked.nodes if asked.command in ("skip", "done") else ())
+        record = Record((), lambda oracle, text: self._complain(f"{oracle}: {text}"))
+        record.changed.update(self.nodes)
+        starts = self._tell(record, lines, runs)
         for node in self.nodes:
             self._judge_count(node, starts)
-            if node not in done:
+            if node not in record.done | self._marked():
                 self._complain(f"{node} is lost")
         for asked in self.asked:
             for node in asked.done or ():
                 self._judge_answer(asked, node, starts)
         return self.wrong
 
-    def _judge_order(self, start: Line, lines: Collection[Line]) -> None:
-        for parent in self.nodes[start.node].parents:
-            ended = any(
-                (line.node, line.what, line.extra) == (parent, "end", 0) and line.time <= start.time
-                for line in lines
-            )
-            marked = any(
-                asked.command in ("done", "skip")
-                and parent in asked.nodes
-                and asked.begun <= start.time
-                for asked in self.asked
-            )
-            if not ended and not marked:
-                self._complain(f"{start.node} began before its parent {parent} had ended")
+    def _tell(self, record: Record, lines: Collection[Line], runs: Mapping[int, int]) -> list[Line]:
+        """What happened; returns the first starts of jobs: those that were held start again."""
+        first: dict[int, Line] = {}
+        for line in sorted(lines, key=lambda line: line.time):
+            if (line.what, line.extra) == ("end", 0):
+                record.done.add(line.node)
+            elif line.what == "start" and line.cluster not in first:
+                first[line.cluster] = line
+                run = f"{line.node} in run {runs.get(line.owner)}"
+                record.has_job(run, line.retry, line.cluster)
+                parents, marked = self.nodes[line.node].parents, self._marked(line.time)
+                record.begins(line.node, line.retry, parents, marked)
+        return list(first.values())
+
+    def _marked(self, until: float = float("inf")) -> set[str]:
+        """Nodes that were to count as done by then."""
+        asked = (it for it in self.asked if it.command in ("done", "skip") and it.begun <= until)
+        return {node for one in asked for node in one.nodes}
 
     def _judge_count(self, node: str, starts: list[Line]) -> None:
         """A run for each time that it was to run, with all its retries."""

@@ -7,6 +7,7 @@ or its POST script), so how often everything must run can be said without lookin
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ class Node(NamedTuple):
         reads: nodes of which its job reads that file.
         seconds: how long a job takes.
         final: it is the FINAL node.
+        removed: attempts whose jobs others than DAGMan have removed: these fail.
     """
 
     name: str
@@ -54,16 +56,27 @@ class Node(NamedTuple):
     reads: tuple[str, ...] = ()
     seconds: float = 0.3
     final: bool = False
+    removed: frozenset[int] = frozenset()
+
+    def fails_in(self, attempt: int) -> bool:
+        """Whether an attempt does."""
+        return attempt < self.fails or attempt in self.removed
 
     @property
     def last(self) -> int:
         """Number of its last attempt."""
-        return min(self.fails, self.retries)
+        good = (one for one in range(self.retries) if not self.fails_in(one))
+        return next(good, self.retries)
 
     @property
     def works(self) -> bool:
         """Whether it succeeds in the end."""
-        return self.fails <= self.retries
+        return not self.fails_in(self.last)
+
+    @property
+    def leaves_traces(self) -> bool:
+        """Whether anything runs of it."""
+        return not self.noop or self.pre or self.post
 
     def has_jobs(self, attempt: int) -> bool:
         """Whether jobs run in that attempt."""
@@ -92,6 +105,17 @@ class Workload(NamedTuple):
     lines: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     together: bool = False
+
+    def all_nodes(self) -> list[Node]:
+        """With those of the sub-DAG in the place of the node that it is."""
+        leaves = _leaves(self.inner)
+        found = []
+        for node in self.nodes:
+            last = ([name] if name != self.subdag else leaves for name in node.parents)
+            inner = [it._replace(parents=it.parents or node.parents) for it in self.inner]
+            outer = [node._replace(parents=tuple(chain(*last)))]
+            found += inner if node.name == self.subdag else outer
+        return found
 
 
 def draw(

@@ -39,7 +39,7 @@ MAX_RUNNING_SCHEDULER_JOBS_PER_OWNER = 10000
 """
 _ATTRIBUTES = (
     *("ClusterId", "ProcId", "DAGManJobId", "DAGNodeName", "DAGManNodeRetry", "ExitCode"),
-    *("Owner", "QDate", "DAGManBundleNodes"),
+    *("Owner", "QDate", "DAGManBundleNodes", "RemoveReason"),
 )
 _ASSIGNMENT = re.compile(rf"^({'|'.join(_ATTRIBUTES)}|ExitBySignal|JobStatus) = (.*)$", re.M)
 
@@ -139,12 +139,14 @@ class World:
         until(lambda: not self.access_point.queue(what), pause=1.0)
         return [f"job {ad['ClusterId']} is left" for ad in self.access_point.queue(what)]
 
-    def submissions(self, owners: set[int]) -> dict[tuple[int, str, int], set[int]]:
-        """(DAGMan job, node, retry) -> clusters; none for stock's jobs, which tell no retry."""
+    def submissions(self, owners: set[int], why: str = "") -> dict[tuple[int, str, int], set[int]]:
+        """(DAGMan job, node, retry) -> clusters; none for stock's jobs, which tell no retry; `why`:
+        only those that were removed with a reason that has these words."""
         found: dict[tuple[int, str, int], set[int]] = {}
         for ad in list(self.history.look().values()):
             owner = int(ad.get("DAGManJobId", 0))
-            if owner in owners and "DAGNodeName" in ad and "DAGManNodeRetry" in ad:
+            wanted = owner in owners and why in ad.get("RemoveReason", "")
+            if wanted and "DAGNodeName" in ad and "DAGManNodeRetry" in ad:
                 key = (owner, ad["DAGNodeName"], int(ad["DAGManNodeRetry"]))
                 found.setdefault(key, set()).add(int(ad["ClusterId"]))
         return found

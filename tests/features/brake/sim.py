@@ -25,9 +25,9 @@ from condor_pydagman.features.brake.commands import Brake, BrakesOfDag, brakes_o
 from condor_pydagman.features.brake.run import BRAKED
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, NodeKind
+from tests.oracles import require
 from tests.sim.fake_jobs import BY_A_PERSON
 from tests.sim.parts import Part
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config

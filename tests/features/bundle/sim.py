@@ -47,9 +47,9 @@ from condor_pydagman.features.bundle.messages import (
 from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JOB_ENDS, EventKind, NodeKind
+from tests.oracles import require
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.parts import Part
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from tests.sim.process import Process

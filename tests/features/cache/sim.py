@@ -29,8 +29,8 @@ from condor_pydagman.features.growth.commands import growth_of
 from condor_pydagman.features.publish.commands import published_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
+from tests.oracles import require
 from tests.sim.parts import Part
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from tests.sim.fake_jobs import Cluster
@@ -202,7 +202,7 @@ class Caches(Part):
             return
         dag, name = process.dag, event.node
         truth = self.world.oracles.truth
-        checked = not (truth.garbled or name in truth.changed)
+        checked = not (truth.unsure or name in truth.changed)
         if event.value == 0:
             self._decided.add(name)
             return

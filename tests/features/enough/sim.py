@@ -31,8 +31,8 @@ from condor_pydagman.features.enough.commands import (
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import AT_ONCE, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, ScriptKind
+from tests.oracles import require
 from tests.sim.parts import Part
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.state import RunState

@@ -19,8 +19,8 @@ from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from tests.features.growth.sim import Growers
+from tests.oracles import require
 from tests.sim.parts import Part
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from tests.sim.process import Process

@@ -37,9 +37,9 @@ from condor_pydagman.graph.joins import joins
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import ORDINARY_KINDS
+from tests.oracles import require
 from tests.pieces import Pieces, piece_of
 from tests.sim.parts import Part
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from tests.sim.fake_jobs import Cluster
@@ -228,7 +228,7 @@ class Growers(Part):
         try:
             piece = piece_of(dag, self.texts[digest], digest)
         except DagFileErrors:
-            if truth.garbled:  # a record of the same piece had been forgotten
+            if truth.unsure:  # a record of the same piece had been forgotten
                 return
             raise
         children = [dag.names[child] for child in piece.children]

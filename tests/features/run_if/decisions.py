@@ -9,8 +9,8 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.features.publish.commands import PublishedOfDag
 from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.graph.joins import parents_of
+from tests.oracles import require
 from tests.sim.truth import Truth
-from tests.sim.verdicts import require
 
 
 def comes_to(expression: str, outcomes: dict[str, str], numbers: dict[str, int]) -> int:

@@ -28,8 +28,8 @@ from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import AFTER_ALL, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 from tests.features.run_if.decisions import Decisions
+from tests.oracles import require
 from tests.sim.parts import Part
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.inputs import LogEvent
@@ -155,7 +155,7 @@ class Conditions(Part):
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         blurred = enoughs_of(truth.dag)  # what the log says of them comes to other outcomes
-        self._decisions.event(event, checked=not (truth.changed or truth.garbled or blurred))
+        self._decisions.event(event, checked=not (truth.changed or truth.unsure or blurred))
 
     def is_incomplete(self, truth: Truth, name: str, *, ran: bool) -> bool:
         """What it publishes is still to be read."""

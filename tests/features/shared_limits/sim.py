@@ -39,9 +39,9 @@ from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import EventKind, ScriptKind
 from tests import make
+from tests.oracles import Violation, require
 from tests.pieces import Pieces, piece_of
 from tests.sim.invariants import validate
-from tests.sim.verdicts import Violation, require
 
 MAX_S = 100_000.0
 FAULTS_S = 400.0

@@ -33,10 +33,10 @@ from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, ScriptKind
+from tests.oracles import require
 from tests.sim.fake_jobs import Cluster
 from tests.sim.parts import Part
 from tests.sim.truth import NO_LIMIT, Truth
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.run import DagRun

@@ -19,9 +19,9 @@ from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import DESCENDANTS, RETRY, NodeCommand
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.own_ad import PRIORITY
+from tests.oracles import require
 from tests.sim.parts import Part
 from tests.sim.truth import NO_LIMIT, Truth
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from tests.sim.fake_jobs import Cluster

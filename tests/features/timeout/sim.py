@@ -23,9 +23,9 @@ from condor_pydagman.vocabulary import (
     EventKind,
     JournalRecord,
 )
+from tests.oracles import require
 from tests.sim.oracles_special import JITTER, happened
 from tests.sim.parts import Part
-from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from tests.sim.fake_jobs import Cluster
