@@ -52,7 +52,7 @@ except Fault as fault:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Federation]:
     pytest.importorskip("pelicanfs")
     with federation(tmp_path_factory.mktemp("federation")) as found:
-        found.files.update({
+        found.cache.files.update({
             "/open/a": b"some data",
             "/open/d/x": b"x" * 9_000_000,
             "/private/a": b"secret",
@@ -76,7 +76,9 @@ def test_files_are_read(server: Federation) -> None:
     assert ask(server, "/open/d/x", "8999990") == [9_000_000, 10, "xxxxxxxxx"]
     assert ask(server, "/open/a", "look")[1] == 9
     # It writes "Bearer None" where it has none.
-    assert {authorization for *_, authorization in server.requests} <= {"", "Bearer None"}
+    asked = [*server.requests, *server.cache.requests]
+    of_open = [headers for _, path, headers in asked if path.startswith("/open/")]
+    assert {headers.get("Authorization", "") for headers in of_open} <= {"", "Bearer None"}
 
 
 def test_directories_are_listed(server: Federation) -> None:

@@ -9,7 +9,8 @@ version says that has left them; when a later one does something else on purpose
 
 writes what is done now, and the difference is reviewed as any other.
 
-To add the runs of a version: in a checkout of it, which has this folder (copy it if it has none),
+To add the runs of a version: in a checkout of it, which has this folder and `tests/pool/` (copy
+them if it has none),
 
     .venv/bin/python -m tests.old_runs.record VERSION [NAME ...]
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import http.server
-import json
 import os
 import re
 import shutil
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -22,6 +20,8 @@ from condor_pydagman.pool import Pool
 from tests.old_runs.readers import expectations
 from tests.old_runs.runs import DIRECTORY, OPAQUE, RUNS, json_text
 from tests.old_runs.scenes import SCENES, Play
+from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.dagmans import send
 
 AT_ONCE = 8
 ALONE = ("lost_events",)  # it empties the schedd's history
@@ -112,27 +112,12 @@ def _serve() -> None:
 
 class _Recorder:
     def __init__(self, pool: Pool, base: Path, version: str) -> None:
-        self.pool, self.base, self.version = pool, base, version
-        self.environment = pool.environment()
-
-    def run(self, work: Path, *words: str, check: bool = True) -> str:
-        done = subprocess.run(
-            self.pool.command(list(words)),
-            cwd=work,
-            env={**self.environment, "PWD": str(work)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert not check or not done.returncode, (words, done.stdout, done.stderr)
-        return done.stdout
+        self.access_point, self.base, self.version = AccessPoint(pool), base, version
 
     def one(self, name: str) -> bool:
         work = self.base / name.replace("_", "-")
         shutil.rmtree(work, ignore_errors=True)
-        work.mkdir()
-        work.chmod(0o777)
-        play = Play(work, self.run, _dagman_in, self.pool.directory / "spool")
+        play = Play(self.access_point, new_directory(work))
         try:
             SCENES[name](play)
             self.keep(name, play)
@@ -140,11 +125,11 @@ class _Recorder:
             print(f"{name}: {traceback.format_exc()}", flush=True)
             return False
         finally:
-            pid = _dagman_in(work)
+            pid = play.pid()
             if pid:
-                os.kill(pid, 9)
+                send(pid)
             if play.cluster:
-                self.run(work, "condor_rm", str(play.cluster), check=False)
+                self.access_point.run("condor_rm", str(play.cluster), check=False)
         print(f"{name}: kept", flush=True)
         return True
 
@@ -154,8 +139,7 @@ class _Recorder:
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
         which = f"ClusterId == {play.cluster} || DAGManJobId == {play.cluster}"
-        asked = self.run(play.work, "condor_q", "-allusers", "-json", "-constraint", which)
-        ads = [_kept(ad) for ad in json.loads(asked or "[]")]
+        ads = [_kept(ad) for ad in self.access_point.queue(which)]
         (target / "queue.json").write_text(self.scrubbed(play.work, json_text(ads)))
         for path in sorted(play.work.rglob("*")):
             within = path.relative_to(play.work)
@@ -181,7 +165,7 @@ class _Recorder:
         checkout = str(Path(__file__).resolve().parents[2])
         words = {
             str(work): DIRECTORY,
-            str(self.pool.directory): "/pool",
+            str(self.access_point.pool.directory): "/pool",
             str(Path(sys.prefix)): "/opt/pydagman",
             checkout: "/opt/checkout",
             os.path.expanduser("~"): "/home/dagman",
@@ -208,7 +192,9 @@ def _kept(ad: dict[str, Any]) -> dict[str, Any]:
 def _is_left_out(path: Path) -> bool:
     name = path.name
     return (
-        name in ("ran", "told") or name.startswith("hold.") or path.stat().st_size > MAX_OUT_BYTES
+        name in ("ledger", "told")
+        or name.startswith("hold.")
+        or path.stat().st_size > MAX_OUT_BYTES
     )
 
 
@@ -218,21 +204,6 @@ def _dump(path: Path) -> str:
     with sqlite3.connect(path) as database:
         version = database.execute("PRAGMA user_version").fetchone()[0]
         return "\n".join([f"PRAGMA user_version={version};", *database.iterdump(), ""])
-
-
-def _dagman_in(work: Path) -> int:
-    """The DAGMan that runs t.dag there; not those that it has forked."""
-    found = {}
-    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            is_one = b"-Lockfile" in words and b"t.dag.lock" in words
-            if is_one and os.readlink(f"/proc/{pid}/cwd") == str(work):
-                stat = Path(f"/proc/{pid}/stat").read_text()
-                found[pid] = int(stat.rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    return next((pid for pid, parent in found.items() if parent not in found), 0)
 
 
 if __name__ == "__main__":

@@ -6,19 +6,21 @@ Together their nodes logs have every journal record. A job goes on as long as th
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WAIT_S = 60.0
+from tests.pool import dags
+from tests.pool.scenes import Scene
+
 JOB = """\
 #!/bin/sh
 # job.sh NAME CODE RETRY
-echo "$1 $3" >> ran
+echo "$1 $3 start -" >> ledger
 while [ -e "hold.$1" ]; do sleep 0.2; done
 exit "$2"
 """
@@ -43,38 +45,24 @@ exit "$2"
 """
 
 
-class Play:
-    """One DAG, `t.dag`, in a directory of its own.
+@dataclass
+class Play(Scene):
+    """A scene that is cut off, and has no files but its own."""
 
-    Attributes:
-        work: the directory.
-        cluster: of its last DAGMan job.
-        run: runs a command in the directory, as the pool's user; returns what it prints.
-        pid: tells the process id of the DAGMan in the directory, 0 if there is none.
-    """
-
-    def __init__(
-        self, work: Path, run: Callable[..., str], pid: Callable[[Path], int], spool: Path
-    ) -> None:
-        self.work = work
-        self.cluster = 0
-        self._run = run
-        self._pid = pid
-        self.spool = spool
-        self.more: list[int] = []
+    def __post_init__(self) -> None:
         for name, text in (("job.sh", JOB), ("script.sh", SCRIPT)):
             self.program(name, text)
-        self.write("job.sub", SUBMIT)
-        self.write("idle.sub", IDLE)
+        self.file("job.sub", SUBMIT)
+        self.file("idle.sub", IDLE)
 
-    def write(self, name: str, text: str) -> None:
+    def file(self, name: str, text: str) -> None:
         path = self.work / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         path.chmod(0o644)
 
     def program(self, name: str, text: str) -> None:
-        self.write(name, text)
+        self.file(name, text)
         (self.work / name).chmod(0o755)
 
     def directory(self, name: str) -> Path:
@@ -83,47 +71,29 @@ class Play:
         path.chmod(0o1777)
         return path
 
-    def hold(self, *nodes: str) -> None:
+    def wait(self, *nodes: str) -> None:
         """Let the jobs or scripts of these wait."""
-        for node in nodes:
-            (self.work / f"hold.{node}").touch()
+        self.touch(*(f"hold.{node}" for node in nodes))
 
     def go(self, *nodes: str) -> None:
         """Let them go on."""
         for node in nodes:
             (self.work / f"hold.{node}").unlink()
 
-    def run(self, *words: str, check: bool = True) -> str:
-        return self._run(self.work, *words, check=check)
-
-    def submit(self, dag: str, *words: str) -> None:
-        self.write("t.dag", dag)
+    def submit(self, dag: str, *words: str, started: str = "") -> None:
+        self.file("t.dag", dag)
         for name in ("script.sh", "idle.sub"):
             if name not in dag:
                 (self.work / name).unlink()
-        self.again(*words)
+        self.submit_again(*words)
 
-    def again(self, *words: str, name: str = "t.dag") -> int:
-        said = self.run("condor_submit_dag", *words, name)
-        found = re.search(r"submitted to cluster (\d+)", said)
-        assert found, said
-        self.cluster = int(found[1])
-        return self.cluster
+    def submit_again(self, *words: str) -> None:
+        """The log of the DAGMan job keeps what it has of the one before."""
+        self.cluster = self.access_point.submit(self.work, *words, "t.dag")
 
-    def text(self, name: str) -> str:
-        path = self.work / name
-        return path.read_text(errors="replace") if path.exists() else ""
-
-    def until(self, what: Callable[[], Any], say: str) -> Any:
-        end = time.monotonic() + WAIT_S
-        while time.monotonic() < end:
-            found = what()
-            if found:
-                return found
-            time.sleep(0.1)
-        raise AssertionError(
-            f"{self.work.name}: in vain: {say}\n{self.text('t.dag.dagman.out')[-3000:]}"
-        )
+    def until(self, what: Callable[[], Any], say: str, **how: Any) -> Any:
+        """Whether DAGMan has ended does not tell, as it may be the one before."""
+        return super().until(what, say, **{**how, "after_end": True})
 
     def logged(self, *patterns: str, times: int = 1) -> None:
         """Wait until the nodes log has each of these so often."""
@@ -133,51 +103,13 @@ class Play:
                 pattern,
             )
 
-    def said(self, *patterns: str, times: int = 1) -> None:
-        """Wait until `.dagman.out` has each of these so often."""
-        for pattern in patterns:
-            self.until(
-                lambda p=pattern: len(re.findall(p, self.text("t.dag.dagman.out"), re.M)) >= times,
-                pattern,
-            )
-
-    def runs(self, *starts: str) -> None:
-        """Wait until jobs have started, `NODE RETRY` each."""
-        for start in starts:
-            self.until(lambda s=start: s in self.text("ran").splitlines(), f"{start} runs")
-
-    def pid(self) -> int:
-        return self._pid(self.work)
-
     def cut(self) -> None:
         """Stop DAGMan for good, at once: what is on disk now is all that it leaves."""
-        pid = self.until(self.pid, "DAGMan")
-        os.kill(pid, signal.SIGSTOP)
+        self.signal(signal.SIGSTOP)
         time.sleep(0.5)
-
-    def pause(self) -> None:
-        """Hold DAGMan's job; waits until it has left."""
-        self.run("condor_hold", str(self.cluster))
-        self.until(lambda: not self.pid(), "DAGMan to leave")
-
-    def resume(self) -> None:
-        before = self.text("t.dag.dagman.out").count("done with RECOVERY mode")
-        self.run("condor_release", str(self.cluster))
-        self.said("done with RECOVERY mode", times=before + 1)
 
     def steer(self, *words: str) -> str:
         return self.run("condor_pydagman", "steer", words[0], "t.dag", *words[1:])
-
-    def ended(self) -> None:
-        self.said("EXITING WITH STATUS", times=1)
-        self.until(lambda: not self.pid(), "DAGMan to leave")
-
-    def job(self, node: str) -> int:
-        """Cluster of a node's last job."""
-        found = re.findall(
-            rf"Event: ULOG_SUBMIT for HTCondor Node {node} \((\d+)\.", self.text("t.dag.dagman.out")
-        )
-        return int(found[-1])
 
     def without(self, event: str, cluster: int) -> None:
         """Take the events of a job out of the nodes log: those of a kind, or `...` for all."""
@@ -199,7 +131,7 @@ def scene(play: Callable[[Play], None]) -> Callable[[Play], None]:
 @scene
 def scripts(p: Play) -> None:
     """Scripts of each kind, retries, a timeout, a node that can't be submitted, NOOP."""
-    p.hold("Q", "pre.R", "post.P", "T")
+    p.wait("Q", "pre.R", "post.P", "T")
     p.submit("""\
 JOB A job.sub
 SCRIPT PRE A script.sh A 0
@@ -234,9 +166,9 @@ JOBSTATE_LOG t.jobstate
 """)
     p.logged("TIMED_OUT", "SUBMIT_FAILED", "PRE_SKIP value", "PRE_ENDED")
     p.logged("005 .*", times=4)
-    p.runs("P 0", "Q 0", "T 1", "U 2")
+    p.started("P 0", "Q 0", "T 1", "U 2")
     p.logged(r"return value 7\)", times=3)
-    p.said("Running POST script of Node P")
+    p.says("Running POST script of Node P")
     p.logged("TIMED_OUT", "^009", times=2)
     p.cut()
 
@@ -244,12 +176,12 @@ JOBSTATE_LOG t.jobstate
 @scene
 def surplus(p: Play) -> None:
     """-MaxJobs is lowered while jobs run."""
-    p.hold("A", "B", "C")
-    p.write("t.config", "DAGMAN_REMOVE_JOBS_AFTER_LIMIT_CHANGE = True\n")
+    p.wait("A", "B", "C")
+    p.file("t.config", "DAGMAN_REMOVE_JOBS_AFTER_LIMIT_CHANGE = True\n")
     nodes = "JOB A job.sub\nJOB B job.sub\nJOB C job.sub\nRETRY C 1\n"
     p.submit(f"CONFIG t.config\n{nodes}", "-maxjobs", "3")
-    p.runs("A 0", "B 0", "C 0")
-    p.run("condor_qedit", str(p.cluster), "DAGMan_MaxJobs", "1")
+    p.started("A 0", "B 0", "C 0")
+    p.edit("DAGMan_MaxJobs", 1)
     p.logged("SURPLUS", "^009")
     p.cut()
 
@@ -257,22 +189,22 @@ def surplus(p: Play) -> None:
 @scene
 def provisioner(p: Play) -> None:
     """A PROVISIONER is ready, a SERVICE runs."""
-    p.hold("V", "W", "A")
+    p.wait("V", "W", "A")
     p.submit(
         "PROVISIONER V job.sub\nSERVICE W job.sub\nJOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\n"
     )
-    p.runs("V 0")
+    p.started("V 0")
     p.run("condor_qedit", str(p.job("V")), "ProvisionerState", "2")
     p.logged("PROVISIONED")
-    p.runs("A 0")
+    p.started("A 0")
     p.cut()
 
 
 @scene
 def common_input(p: Play) -> None:
     """Jobs with a list of common input files."""
-    p.write("common", "x\n")
-    p.write("idle.sub", IDLE.replace("queue\n", "transfer_common_input = common\nqueue\n"))
+    p.file("common", "x\n")
+    p.file("idle.sub", IDLE.replace("queue\n", "transfer_common_input = common\nqueue\n"))
     p.submit("JOB A idle.sub\nJOB B idle.sub\nJOB C idle.sub\nPARENT A B CHILD C\n")
     p.logged("COMMON_INPUT")
     p.logged("^000", times=2)
@@ -282,20 +214,20 @@ def common_input(p: Play) -> None:
 @scene
 def final(p: Play) -> None:
     """A node has failed, and the FINAL node runs."""
-    p.hold("F")
+    p.wait("F")
     p.submit(
         'JOB A job.sub\nVARS A code="3"\nJOB B job.sub\nPARENT A CHILD B\n'
         "FINAL F job.sub\nJOB C job.sub\n"
     )
     p.logged("FINAL_STARTED")
-    p.runs("F 0")
+    p.started("F 0")
     p.cut()
 
 
 @scene
 def conditions(p: Play) -> None:
     """Branches by what nodes publish."""
-    p.hold("large", "G")
+    p.wait("large", "G")
     p.program("job.sh", JOB.replace("echo", 'echo "size = 150" > "$1.ad"\necho', 1))
     p.submit("""\
 JOB A job.sub
@@ -320,7 +252,7 @@ RUN_IF late Parents.G.size > 1
 RUN_IF repair Parents.H.Outcome == "FAILED"
 RUN_IF odd ELSE DONE Parents.A.size == 3
 """)
-    p.runs("large 0", "repair 0", "G 0")
+    p.started("large 0", "repair 0", "G 0")
     p.logged("NODE_RESULT")
     p.logged('"CONDITION"', times=4)
     p.cut()
@@ -330,7 +262,7 @@ RUN_IF odd ELSE DONE Parents.A.size == 3
 def cached(p: Play) -> None:
     """A second run: some nodes have not changed, one runs."""
     for node in "ABCD":
-        p.write(f"{node}.in", f"{node}\n")
+        p.file(f"{node}.in", f"{node}\n")
     p.program("job.sh", JOB.replace("exit", 'cat "$1.in" > "$1.out"\nexit'))
     dag = """\
 JOB A job.sub
@@ -342,16 +274,12 @@ PARENT C CHILD D
 CACHE ALL_NODES INPUTS $(JOB).in OUTPUTS $(JOB).out
 """
     p.submit(dag)
-    p.ended()
-    p.write("B.in", "other\n")
-    p.hold("C")
-    p.until(
-        lambda: p.run("condor_q", "-af", "ClusterId").split().count(str(p.cluster)) == 0,
-        "the queue to be empty",
-    )
-    (p.work / "ran").unlink()
-    p.again("-f")
-    p.runs("C 0")
+    p.gone()
+    p.file("B.in", "other\n")
+    p.wait("C")
+    (p.work / "ledger").unlink()
+    p.submit_again("-f")
+    p.started("C 0")
     p.logged('"CACHED"', times=3)
     p.cut()
 
@@ -359,10 +287,10 @@ CACHE ALL_NODES INPUTS $(JOB).in OUTPUTS $(JOB).out
 @scene
 def braked(p: Play) -> None:
     """A BRAKE halts the DAG."""
-    p.hold("K")
+    p.wait("K")
     p.submit(_sick("HALT"), "-maxjobs", "3")
     p.logged("BRAKED")
-    p.runs("K 0")
+    p.started("K 0")
     p.logged(r"return value 3\)", times=3)
     p.cut()
 
@@ -370,13 +298,13 @@ def braked(p: Play) -> None:
 @scene
 def brakes_off(p: Play) -> None:
     """A person has resumed a DAG that a BRAKE had halted."""
-    p.hold("K")
+    p.wait("K")
     p.submit(_sick("HALT"), "-maxjobs", "3")
     p.logged("BRAKED")
-    p.hold("N5", "N6", "N7")
+    p.wait("N5", "N6", "N7")
     p.steer("resume")
     p.logged("BRAKES_OFF")
-    p.runs("N5 0", "N6 0")
+    p.started("N5 0", "N6 0")
     p.cut()
 
 
@@ -394,8 +322,8 @@ def growth(p: Play) -> None:
         "#!/bin/sh\necho 'JOB M1 job.sub\nJOB M2 job.sub\nPARENT M1 CHILD M2' > more.dag\n",
     )
     p.program("bad.sh", "#!/bin/sh\necho 'JOB A job.sub' > bad.dag\n")
-    p.write("person.dag", "JOB X job.sub\nPARENT X CHILD END\nRETRY X 2\n")
-    p.hold("part-x", "M1", "X", "L")
+    p.file("person.dag", "JOB X job.sub\nPARENT X CHILD END\nRETRY X 2\n")
+    p.wait("part-x", "M1", "X", "L")
     p.submit("""\
 JOB A job.sub
 SCRIPT POST A split.sh
@@ -411,10 +339,10 @@ EXTEND L later.dag
 JOB END job.sub
 PARENT A B L CHILD END
 """)
-    p.runs("part-x 0", "part-z 0", "M1 0", "L 0")
+    p.started("part-x 0", "part-z 0", "M1 0", "L 0")
     p.logged("GROWTH_FAILED")
     p.steer("add", "person.dag")
-    p.runs("X 0")
+    p.started("X 0")
     p.logged('"GROWN"', times=3)
     p.logged(r"return value 3\)")
     p.cut()
@@ -432,9 +360,9 @@ test "$1" -lt 5 || exit 9
 def feeder(p: Play) -> None:
     """A FEEDER adds nodes; then it fails."""
     p.program("feed.sh", _FEED)
-    p.hold("n7", "n8")
+    p.wait("n7", "n8")
     p.submit("FEEDER BELOW 3 RETRIES 0 PROGRAM feed.sh $FEEDING\nJOB K job.sub\n")
-    p.runs("n7 0", "n8 0")
+    p.started("n7 0", "n8 0")
     p.logged("FEEDER_FAILED")
     p.cut()
 
@@ -443,9 +371,9 @@ def feeder(p: Play) -> None:
 def fed(p: Play) -> None:
     """A FEEDER waits until fewer nodes are left."""
     p.program("feed.sh", _FEED)
-    p.hold("n3", "n4")
+    p.wait("n3", "n4")
     p.submit("FEEDER BELOW 2 PROGRAM feed.sh $FEEDING\n")
-    p.runs("n3 0", "n4 0")
+    p.started("n3 0", "n4 0")
     p.logged('"GROWN"', times=2)
     p.cut()
 
@@ -453,7 +381,7 @@ def fed(p: Play) -> None:
 @scene
 def enough(p: Play) -> None:
     """A search has found enough."""
-    p.hold("try1", "try2", "best")
+    p.wait("try1", "try2", "best")
     tries = [f"try{n}" for n in range(6)]
     text = "".join(f"JOB {name} job.sub\nCATEGORY {name} search\n" for name in tries)
     p.submit(
@@ -461,16 +389,16 @@ def enough(p: Play) -> None:
         "-maxjobs",
         "3",
     )
-    p.runs("try1 0", "try2 0")
+    p.started("try1 0", "try2 0")
     p.logged('"ENOUGH"', "NOT_NEEDED", "DAG Enough")
-    p.runs("best 0")
+    p.started("best 0")
     p.cut()
 
 
 @scene
 def steered(p: Play) -> None:
     """Commands of every kind for nodes."""
-    p.hold("H", "C", "R", "E", "K", "I")
+    p.wait("H", "C", "R", "E", "K", "I")
     p.submit("""\
 JOB H job.sub
 JOB C job.sub
@@ -488,7 +416,7 @@ PARENT K CHILD S D E
 PARENT S CHILD G
 RETRY E 3
 """)
-    p.runs("H 0", "C 0", "R 0", "K 0", "F 0", "I 0")
+    p.started("H 0", "C 0", "R 0", "K 0", "F 0", "I 0")
     p.steer("hold", "H")
     p.steer("hold", "I")
     p.logged("^012", times=2)
@@ -502,17 +430,12 @@ RETRY E 3
     p.logged(r"return value 3\)")
     (p.work / "hold.F").touch()
     p.steer("rerun", "F")
-    p.until(
-        lambda: (
-            p.text("ran").splitlines().count("F 0") + p.text("ran").splitlines().count("F 1") >= 2
-        ),
-        "F again",
-    )
+    p.until(lambda: sum(dags.starts(p.work)[f"F {n}"] for n in range(2)) >= 2, "F again")
     p.logged("STEERED", times=5)
     p.steer("halt", "--reason", "new calibration")
     p.go("K")
     p.logged("^005", times=2)
-    p.said("Halt reason: ?.*new calibration")
+    p.says("Halt reason: ?.*new calibration")
     p.cut()
 
 
@@ -520,14 +443,14 @@ RETRY E 3
 def shared_limits(p: Play) -> None:
     """Limits that DAGs share."""
     p.directory("places")
-    p.write(".condor/pydagman_limits", "few = JOBS 2 STARTS-PER-MINUTE 600\n")
-    p.write("t.config", f"PYDAGMAN_LIMITS_DIR = {p.work}/places\n")
-    p.hold("A", "B")
+    p.file(".condor/pydagman_limits", "few = JOBS 2 STARTS-PER-MINUTE 600\n")
+    p.file("t.config", f"PYDAGMAN_LIMITS_DIR = {p.work}/places\n")
+    p.wait("A", "B")
     p.submit(
         f"CONFIG t.config\nENV SET HOME={p.work}\nSHARED_LIMIT few ALL_NODES\n"
         "JOB A job.sub\nJOB B job.sub\nJOB C job.sub\nJOB D job.sub\n"
     )
-    p.runs("A 0", "B 0")
+    p.started("A 0", "B 0")
     p.cut()
 
 
@@ -544,12 +467,12 @@ def sites(p: Play) -> None:
     """Groups at sites: one stays, one has left, one gets none."""
     p.directory("claims")
     p.program("job.sh", JOB.replace("exit", 'test "$1 $4" = "B2 north-old" && exit 1\nexit'))
-    p.write("at.sub", _AT)
-    p.write("t.config", f"PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {p.work}/claims\n")
+    p.file("at.sub", _AT)
+    p.file("t.config", f"PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {p.work}/claims\n")
     for name in ("north", "south"):
-        p.write(f"sites/{name}.ad", f'Name = "{name}-old"\nMaxMatches = 9\nOld = true\n')
+        p.file(f"sites/{name}.ad", f'Name = "{name}-old"\nMaxMatches = 9\nOld = true\n')
     p.run("condor_pydagman", "sites", "monitor", str(p.work / "sites"), "--once")
-    p.hold("A2", "B3", "E1")
+    p.wait("A2", "B3", "E1")
     p.submit("""\
 CONFIG t.config
 JOB A1 at.sub
@@ -582,7 +505,7 @@ SITE_POLICY ALL_GROUPS REQUIREMENTS TARGET.Old
 """)
     p.logged("SITE_MATCHED", times=4)
     p.logged("SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE")
-    p.runs("A2 0", "B3 0", "E1 0")
+    p.started("A2 0", "B3 0", "E1 0")
     p.cut()
 
 
@@ -614,8 +537,8 @@ _IN = """\
 def data(p: Play) -> None:
     """DATA nodes: done, in the middle of a transfer, and failed once."""
     p.directory("shared")
-    p.write("a", "some text\n")
-    p.write(
+    p.file("a", "some text\n")
+    p.file(
         "t.config",
         f"""\
 PYDAGMAN_PLACEMENT_DIR = {p.work}/shared
@@ -624,11 +547,11 @@ PYDAGMAN_PLACEMENT_STALL_TIMEOUT = 3000
 PYDAGMAN_PLACEMENT_MAX = 1
 """,
     )
-    p.write("reserve.dap", _RESERVE)
-    p.write("in.dap", _IN)
-    p.write("second.dap", '[ dap_type = "transfer"; src_url = "a"; dest_url = "e"; ]\n')
-    p.hold("second")
-    p.write("bad.dap", '[ dap_type = "transfer"; src_url = "nothing"; dest_url = "d"; ]\n')
+    p.file("reserve.dap", _RESERVE)
+    p.file("in.dap", _IN)
+    p.file("second.dap", '[ dap_type = "transfer"; src_url = "a"; dest_url = "e"; ]\n')
+    p.wait("second")
+    p.file("bad.dap", '[ dap_type = "transfer"; src_url = "nothing"; dest_url = "d"; ]\n')
     p.submit("""\
 CONFIG t.config
 DATA reserve reserve.dap
@@ -655,11 +578,11 @@ NODE_STATUS_FILE t.status 1
 @scene
 def mixed(p: Play) -> None:
     """What stock has: splices, sub-DAGs, several procs, late materialization, save points."""
-    p.write("splice.dag", "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\n")
-    p.write("inner.dag", "JOB I job.sub\n")
+    p.file("splice.dag", "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\n")
+    p.file("inner.dag", "JOB I job.sub\n")
     p.program("tell.sh", "#!/bin/sh\ncat >> told\n")
-    p.write("late.sub", SUBMIT.replace("queue $(procs:1)", "max_materialize = 2\nqueue 5"))
-    p.hold("S+B", "I", "L", "M")
+    p.file("late.sub", SUBMIT.replace("queue $(procs:1)", "max_materialize = 2\nqueue 5"))
+    p.wait("S+B", "I", "L", "M")
     p.submit("""\
 SPLICE S splice.dag
 SUBDAG EXTERNAL N inner.dag
@@ -681,7 +604,7 @@ NODE_STATUS_FILE t.status 1
 JOBSTATE_LOG t.jobstate
 NOTIFY node.state,dag.end PROGRAM ./tell.sh
 """)
-    p.runs("S+B 0", "I 0", "M 0", "L 0")
+    p.started("S+B 0", "I 0", "M 0", "L 0")
     p.logged(r"^000", times=7)
     p.until(lambda: p.text("t.status").count("STATUS_SUBMITTED") >= 4, "the status file")
     p.until(lambda: "node.state" in p.text("told"), "a message")
@@ -692,11 +615,11 @@ NOTIFY node.state,dag.end PROGRAM ./tell.sh
 def together(p: Play) -> None:
     """Nodes that were submitted as procs of one cluster."""
     names = [f"T{n}" for n in range(6)]
-    p.hold(*names[2:])
+    p.wait(*names[2:])
     p.submit(
         "".join(f"JOB {name} job.sub\n" for name in names) + "JOB Z job.sub\nPARENT T0 CHILD Z\n"
     )
-    p.runs(*(f"{name} 0" for name in names), "Z 0")
+    p.started(*(f"{name} 0" for name in names), "Z 0")
     p.logged("^005", times=3)
     p.cut()
 
@@ -704,33 +627,32 @@ def together(p: Play) -> None:
 @scene
 def restarted(p: Play) -> None:
     """A DAGMan that was held and released, and one that was killed, before the last one."""
-    p.hold("A", "B")
+    p.wait("A", "B")
     p.submit(
         "JOB A job.sub\nJOB B job.sub\nJOB C job.sub\nJOB D job.sub\n"
         "PARENT A CHILD C\nPARENT B CHILD D\n"
     )
-    p.runs("A 0", "B 0")
-    p.pause()
+    p.started("A 0", "B 0")
+    p.hold()
     p.go("A")
-    p.resume()
-    p.hold("D")
-    p.runs("C 0")
-    os.kill(p.pid(), signal.SIGKILL)
-    p.said("done with RECOVERY mode", times=2)
+    p.release()
+    p.wait("D")
+    p.started("C 0")
+    p.restart()
     p.go("B")
-    p.runs("D 0")
+    p.started("D 0")
     p.cut()
 
 
 @scene
 def held(p: Play) -> None:
     """DAGMan's job is on hold, halted by the halt file; a job ends meanwhile."""
-    p.hold("A", "B")
+    p.wait("A", "B")
     p.submit("JOB A job.sub\nJOB B job.sub\nJOB C job.sub\nPARENT A CHILD C\n")
-    p.runs("A 0", "B 0")
-    p.write("t.dag.halt", "")
-    p.said("[Hh]alt")
-    p.pause()
+    p.started("A 0", "B 0")
+    p.file("t.dag.halt", "")
+    p.says("[Hh]alt")
+    p.hold()
     p.go("A")
     p.logged("^005")
 
@@ -741,8 +663,8 @@ def removed(p: Play) -> None:
     p.program("split.sh", "#!/bin/sh\nprintf 'x 0\\ny 3\\nz 0\\n' > list\n")
     p.program("job.sh", JOB.replace("echo", 'echo "size = 150" > "$1.ad"\necho', 1))
     for node in ("Y", "B"):
-        p.hold(node)
-    p.hold("part-x")
+        p.wait(node)
+    p.wait("part-x")
     p.submit("""\
 JOB A job.sub
 SCRIPT POST A split.sh
@@ -760,29 +682,29 @@ RUN_IF Y Parents.P.size > 100
 RUN_IF N Parents.P.size < 100
 PARENT A CHILD E
 """)
-    p.runs("part-x 0", "Y 0", "B 0")
+    p.started("part-x 0", "Y 0", "B 0")
     p.logged('"CONDITION"', times=2)
     p.steer("set", "E", "--priority", "3")
     p.go("B")
-    p.runs("B 2")
-    p.run("condor_rm", str(p.cluster))
-    p.ended()
-    p.until(lambda: p.text("t.dag.rescue001"), "a rescue file")
+    p.started("B 2")
+    p.remove()
+    p.ends()
+    assert p.text("t.dag.rescue001")
 
 
 @scene
 def removed_with_more(p: Play) -> None:
     """condor_rm: the rescue file has a site, nodes not needed, a FEEDER, a node that runs anew."""
     p.directory("claims")
-    p.write("at.sub", _AT)
+    p.file("at.sub", _AT)
     p.program("feed.sh", _FEED)
-    p.write(
+    p.file(
         "t.config",
         f"PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {p.work}/claims\n",
     )
-    p.write("sites/east.ad", 'Name = "east-old"\nMaxMatches = 9\nEast = true\n')
+    p.file("sites/east.ad", 'Name = "east-old"\nMaxMatches = 9\nEast = true\n')
     p.run("condor_pydagman", "sites", "monitor", str(p.work / "sites"), "--once")
-    p.hold("A2", "D", "W", "t1", "n5", "n6")
+    p.wait("A2", "D", "W", "t1", "n5", "n6")
     p.submit("""\
 CONFIG t.config
 FEEDER BELOW 5 PROGRAM feed.sh $FEEDING
@@ -801,34 +723,30 @@ PARENT t0 t1 t2 CHILD Z
 PARENT W CHILD t2 Z
 ENOUGH PARENTS Z 1
 """)
-    p.runs("A2 0", "W 0", "n5 0", "n6 0")
+    p.started("A2 0", "W 0", "n5 0", "n6 0")
     p.logged('"ENOUGH"')
     p.steer("rerun", "D")
-    p.until(lambda: re.search("^D ", p.text("ran"), re.M), "D runs anew")
-    p.run("condor_rm", str(p.cluster))
-    p.ended()
-    p.until(lambda: p.text("t.dag.rescue001"), "a rescue file")
+    p.until(lambda: re.search("^D ", p.text("ledger"), re.M), "D runs anew")
+    p.remove()
+    p.ends()
+    assert p.text("t.dag.rescue001")
 
 
 @scene
 def rescued(p: Play) -> None:
     """A run that began with a rescue file, cut off."""
-    p.hold("B")
+    p.wait("B")
     p.submit(
         'JOB A job.sub\nJOB B job.sub\nJOB C job.sub\nJOB D job.sub\nVARS D code="3"\n'
         "RETRY D 1\nPARENT B CHILD C\n"
     )
-    p.runs("B 0", "A 0")
+    p.started("B 0", "A 0")
     p.logged(r"return value 3\)", times=2)
-    p.run("condor_rm", str(p.cluster))
-    p.ended()
-    p.until(
-        lambda: p.run("condor_q", "-af", "ClusterId").split().count(str(p.cluster)) == 0,
-        "the queue to be empty",
-    )
-    (p.work / "ran").unlink()
-    p.again()
-    p.runs("B 0", "D 1")
+    p.remove()
+    p.gone()
+    (p.work / "ledger").unlink()
+    p.submit_again()
+    p.started("B 0", "D 1")
     p.logged(r"return value 3\)", times=2)
     p.cut()
 
@@ -836,28 +754,28 @@ def rescued(p: Play) -> None:
 @scene
 def lost_events(p: Play) -> None:
     """Events are missing: of a job that runs, of one that has ended, of one that nobody knows."""
-    p.hold("A", "B", "C", "K")
+    p.wait("A", "B", "C", "K")
     p.submit(
         "JOB A job.sub\nJOB B job.sub\nJOB C job.sub\nJOB K job.sub\nJOB Z job.sub\n"
         "PARENT A B C CHILD Z\n"
     )
-    p.runs("A 0", "B 0", "C 0", "K 0")
+    p.started("A 0", "B 0", "C 0", "K 0")
     a, b, c = (p.job(node) for node in "ABC")
-    p.pause()
+    p.hold()
     p.go("B")
     p.logged(rf"^005 \({b:03}")
-    p.until(lambda: p.run("condor_q", "-af", "ClusterId").split().count(str(b)) == 0, "B to leave")
+    p.until(lambda: not p.access_point.queue(f"ClusterId == {b}"), "B to leave")
     p.without("005", b)
     p.without("...", a)
-    p.resume()
+    p.release()
     p.logged("ADOPTED", "JOB_ENDED")
-    p.pause()
+    p.hold()
     p.go("C")
     p.logged(rf"^005 \({c:03}")
-    p.until(lambda: p.run("condor_q", "-af", "ClusterId").split().count(str(c)) == 0, "C to leave")
+    p.until(lambda: not p.access_point.queue(f"ClusterId == {c}"), "C to leave")
     p.without("005", c)
-    for file in p.spool.glob("history*"):
+    for file in (p.access_point.pool.directory / "spool").glob("history*"):
         file.write_text("")
-    p.resume()
+    p.release()
     p.logged("JOB_LOST")
     p.cut()

@@ -13,7 +13,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 STALL_S = 20.0
@@ -61,7 +61,7 @@ class FaultyServer(ThreadingHTTPServer):
         self.is_dav = True
         self.move_status = 0  # that answers MOVE, though OPTIONS names it; 0 if it is done
         self.cuts_names = False  # whether the name of what is moved or copied ends before a `?`
-        self.password = ""
+        self.password, self.private = "", "/"  # what is below needs the other
         self.expectation = 0, ""  # status and Location that the next Expect is answered by
         self.people: list[str] = []  # whose certificates were seen
         self._tls: ssl.SSLContext | None = None
@@ -106,6 +106,9 @@ class FaultyServer(ThreadingHTTPServer):
         """A client that breaks off is nothing to tell of."""
 
 
+T = TypeVar("T", bound=FaultyServer)
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: FaultyServer
@@ -124,7 +127,8 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(urlsplit(self.path).path, errors="surrogateescape")
         self.server.requests.append((self.command, path, dict(self.headers.items())))
         wrong = self.server.next_wrong(path)
-        if self.server.password and self.headers.get("Authorization") != self.server.password:
+        known = self.headers.get("Authorization") == self.server.password
+        if self.server.password and path.startswith(self.server.private) and not known:
             wrong = Wrong(status=401)
         return path, wrong
 
@@ -145,14 +149,15 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def _send_file(self, data: bytes, wrong: Wrong) -> None:
-        begin, status = 0, 200
+        begin, end, status = 0, len(data), 200
         asked = self.headers.get("Range", "")
         if asked and not wrong.no_ranges:
-            begin, status = int(asked.removeprefix("bytes=").split("-")[0]), 206
+            first, _, last = asked.removeprefix("bytes=").partition("-")
+            begin, end, status = int(first), min(int(last or end) + 1, end), 206
             if begin >= len(data):
                 self._answer(416)
                 return
-        body = data[begin:]
+        body = data[begin:end]
         self.send_response(status)
         length = wrong.length if wrong.length >= 0 else len(body)
         self.send_header("Content-Length", str(length))
@@ -160,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("ETag", f'"{hashlib.md5(data).hexdigest()}"')
         if status == 206:
             told = begin + 1 if wrong.wrong_range else begin
-            self.send_header("Content-Range", f"bytes {told}-{len(data) - 1}/{len(data)}")
+            self.send_header("Content-Range", f"bytes {told}-{end - 1}/{len(data)}")
         for name, value in wrong.headers:
             self.send_header(name, value)
         self.end_headers()
@@ -263,7 +268,7 @@ class _Handler(BaseHTTPRequestHandler):
         path, wrong = self._begin()
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if wrong.status:
-            self._answer(wrong.status)
+            self._answer(wrong.status, dict(wrong.headers))
             return
         files = self.server.files
         directory = path if path.endswith("/") else path + "/"
@@ -315,8 +320,9 @@ def _quoted(name: str) -> str:
 
 def _response(name: str, data: bytes | None) -> str:
     kind = "" if data is not None else "<D:collection/>"
-    size = f"<D:getcontentlength>{len(data)}</D:getcontentlength>" if data is not None else ""
+    size = f"<D:getcontentlength>{len(data or b'')}</D:getcontentlength>"
     tag = f"<D:getetag>{hash(data)}</D:getetag>"
+    tag += "<D:getlastmodified>Fri, 27 Nov 2026 08:00:00 GMT</D:getlastmodified>"
     return (
         f"<D:response><D:href>{_quoted(name)}</D:href><D:propstat><D:prop>"
         f"<D:resourcetype>{kind}</D:resourcetype>{size}{tag}</D:prop></D:propstat></D:response>"
@@ -324,9 +330,8 @@ def _response(name: str, data: bytes | None) -> str:
 
 
 @contextlib.contextmanager
-def faulty_http(address: str = "127.0.0.1") -> Iterator[FaultyServer]:
-    """A running server."""
-    server = FaultyServer(address)
+def serving(server: T) -> Iterator[T]:
+    """A server, while it runs."""
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
@@ -336,3 +341,8 @@ def faulty_http(address: str = "127.0.0.1") -> Iterator[FaultyServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def faulty_http(address: str = "127.0.0.1") -> contextlib.AbstractContextManager[FaultyServer]:
+    """A running server."""
+    return serving(FaultyServer(address))

@@ -13,19 +13,21 @@ from typing import Any, NamedTuple
 
 
 class Request(NamedTuple):
-    """What has come by HTTP; `body` is its JSON."""
+    """What has come by HTTP; `body` is its JSON, `kind` its Content-Type."""
 
     method: str
     path: str
     token: str
     body: Any
+    kind: str = ""
 
 
 @dataclass
 class Kept:
-    """What the servers have got, and where they are."""
+    """What the servers have got, and where they are; `answers` are by HTTP, then all is well."""
 
     requests: list[Request] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
     mails: list[str] = field(default_factory=list)
     http_port: int = 0
     smtp_port: int = 0
@@ -40,8 +42,10 @@ def running() -> Iterator[Kept]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             token = self.headers.get("Authorization", "")
-            kept.requests.append(Request(self.command, self.path, token, body))
-            self.send_response(200)
+            kind = self.headers["Content-Type"]
+            kept.requests.append(Request(self.command, self.path, token, body, kind))
+            self.send_response(kept.answers.pop(0) if kept.answers else 200)
+            self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", "2")
             self.end_headers()
             self.wfile.write(b"{}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.web import browsers
-from tests.web.fake_dag import FakeDag
-from tests.web.fake_server import FakeServer, example
+from tests.web.server import Server, prepare, show
+from tests.web.study import Study, example
 
 
 @pytest.fixture(scope="session")
@@ -23,12 +24,15 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., FakeServer]]:
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
     """Starts servers, and stops them at the end."""
-    servers: list[FakeServer] = []
+    servers: list[Server] = []
+    known: dict[str, Study] = {}
+    prepare(monkeypatch, known)
 
-    def start(*dags: FakeDag) -> FakeServer:
-        servers.append(FakeServer(*dags))
+    def start(*dags: Study) -> Server:
+        known.update({dag.found.paths.primary: dag for dag in dags})
+        servers.append(Server(*dags))
         servers[-1].start()
         return servers[-1]
 
@@ -39,14 +43,18 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
 
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens pages: `open_page(server, "/study/nodes")`.
+    """Opens pages: `open_page(server, "nodes")` is a view of the server's first DAG.
 
     `expected` is what may stand in the console: of a server that is away, or that refuses.
     """
     contexts, problems = [], []
 
     def open_it(
-        server: FakeServer, address: str = "", expected: str = "", width: int = 1300, **options: Any
+        server: Server,
+        view: str | None = None,
+        expected: str = "",
+        width: int = 1300,
+        **options: Any,
     ) -> Any:
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
@@ -60,10 +68,10 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         page.on("console", lambda message: hear(message.text, message.type))
         page.on("pageerror", lambda error: hear(f"{error}\n{error.stack}", "error"))
         page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
-        page.goto(server.url)
+        page.goto(server.access.url)
         page.wait_for_selector(".link-state[data-state=live]")
-        if address:
-            page.evaluate("address => { location.hash = address }", f"#{address}")
+        if view is not None:
+            show(page, server, view)
             page.wait_for_selector("[role=tabpanel]:not([hidden])")
         return page
 
@@ -74,6 +82,6 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
-def dag() -> FakeDag:
+def dag(tmp_path: Path) -> Study:
     """In the middle of its run: 90 nodes."""
-    return example()
+    return example(tmp_path / "study")

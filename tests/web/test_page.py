@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.web.fake_dag import FakeDag
-from tests.web.fake_server import Open, Serve
+from condor_pydagman.follow.run_model import Carrier
+from tests.web.server import Open, Serve, show
+from tests.web.study import Study, finding
 
 ROWS = ".rows .row:not([hidden]):not(.on-its-way)"
 HOSTILE = [
@@ -22,13 +24,18 @@ HOSTILE = [
 ]
 
 
+def box_of(box: Any) -> str:
+    """What finds a box, whatever it shows."""
+    return f"[data-box='{box.get_attribute('data-box')}']"
+
+
 def drawn(page: Any) -> str:
     """Where the drawing is."""
     return str(page.locator(".drawing > g").get_attribute("transform"))
 
 
-def test_the_list_leads_to_a_dag(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    other = FakeDag("other", [("work", 3)], file="other.dag")
+def test_the_list_leads_to_a_dag(serve: Serve, open_page: Open, dag: Study, tmp_path: Path) -> None:
+    other = Study(tmp_path / "other", [("work", 3)], file="other.dag")
     page = open_page(serve(dag, other))
     cards = page.locator(".card")
     cards.nth(1).wait_for()
@@ -41,9 +48,7 @@ def test_the_list_leads_to_a_dag(serve: Serve, open_page: Open, dag: FakeDag) ->
     page.locator("h1", has_text="DAGs").wait_for()
 
 
-def test_what_goes_wrong_is_said_before_running(
-    serve: Serve, open_page: Open, dag: FakeDag
-) -> None:
+def test_what_goes_wrong_is_said_before_running(serve: Serve, open_page: Open, dag: Study) -> None:
     page = open_page(serve(dag))
     page.locator(".card .dag-state", has_text="1 failed, 1 held · running").wait_for()
     assert "6 idle" in page.locator(".card").inner_text()
@@ -53,41 +58,37 @@ def test_what_goes_wrong_is_said_before_running(
     assert "s-failed" in stack.get_attribute("class")
     assert "1 failed" in stack.text_content()
     assert float(stack.locator(".share.s-failed").get_attribute("width")) >= 3
-    dag.set(dag.groups["reconstruct"][1], "done")
+    dag.set(dag.layers["reconstruct"][1], "done")
     page.locator(".box.s-held", has_text="reconstruct").wait_for()
 
 
-def test_the_command_that_goes_on_can_be_copied(
-    serve: Serve, open_page: Open, dag: FakeDag
-) -> None:
+def test_the_command_that_goes_on_can_be_copied(serve: Serve, open_page: Open, dag: Study) -> None:
     dag.word, dag.ended = "failed", dag.begun + 60
-    dag.more = {"again": "cd '/home/a b' && condor_submit_dag study.dag"}
-    page = open_page(serve(dag), "/study", permissions=["clipboard-read", "clipboard-write"])
+    page = open_page(serve(dag), "", permissions=["clipboard-read", "clipboard-write"])
     page.locator(".why-not", has_text="To continue it, submit it again:").wait_for()
     page.get_by_role("button", name="Copy").click()
     page.get_by_role("button", name="Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == dag.more["again"]
+    again = f"cd {dag.directory} && condor_submit_dag study.dag"
+    assert page.evaluate("navigator.clipboard.readText()") == again
 
 
-def test_the_head_tells_how_far_it_is(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study")
+def test_the_head_tells_how_far_it_is(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "")
     figures = page.locator(".numbers").inner_text()
     for text in ("60 %", "54 of 90", "54 nodes/h", "40 min", "estimated time left"):
         assert text in figures
     label = page.locator(".head .bar").get_attribute("aria-label")
     assert label.startswith("90 nodes: 54 done, 8 running, 6 idle, 1 held")
-    dag.set(dag.groups["check"][0], "done")
+    dag.set(dag.layers["check"][0], "done")
     page.locator(".numbers", has_text="55 of 90").wait_for()
     dag.note = "DAGMan is <b>held</b>"
-    dag.touch()
     page.locator(".note", has_text="DAGMan is <b>held</b>").wait_for()
 
 
-def test_nodes_that_have_not_run_count_as_done(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    number = dag.groups["check"][0]
-    dag.set(number, "skipped")
-    dag.reasons[number] = "RUN_IF is false: x > 1"
-    page = open_page(serve(dag), f"/study/nodes/{number}")
+def test_nodes_that_have_not_run_count_as_done(serve: Serve, open_page: Open, dag: Study) -> None:
+    number = dag.layers["check"][0]
+    dag.set(number, "skipped", "RUN_IF is false: x > 1")
+    page = open_page(serve(dag), f"nodes/{number}")
     page.locator(".numbers", has_text="55 of 90").wait_for()
     details = page.locator(".details")
     details.locator(".node-state", has_text="skipped").wait_for()
@@ -102,24 +103,24 @@ def test_nodes_that_have_not_run_count_as_done(serve: Serve, open_page: Open, da
 
 
 def test_shapes_of_nodes_and_lines_are_explained(
-    serve: Serve, open_page: Open, dag: FakeDag
+    serve: Serve, open_page: Open, tmp_path: Path
 ) -> None:
-    page = open_page(serve(dag), "/study")
+    page = open_page(serve(Study(tmp_path / "plain", [("work", 3)])), "")
     page.locator(".box").first.wait_for()
     assert not page.locator(".marks").is_visible()
-    dag.shapes = True
-    page.reload()
+    more = "FINAL end n.sub\nJOB x n.sub\nJOB y n.sub\nWEAK PARENT x CHILD y\n"
+    page = open_page(serve(Study(tmp_path / "study", [("work", 3)], more=more)), "")
     page.locator(".box").first.wait_for()
     marks = page.locator(".marks li")
-    assert [mark.inner_text() for mark in marks.all()] == ["FINAL: runs last", "WEAK: starts"]
+    assert [mark.inner_text().partition(":")[0] for mark in marks.all()] == ["FINAL", "WEAK"]
     assert page.locator(".edge.weak").count() > 1  # that of the legend is one
-    last = page.locator(".box", has_text="merge")
+    last = page.locator(".box", has_text="end")
     assert last.locator("path.body").count() == 1
     assert "FINAL" in last.get_attribute("aria-label")
 
 
-def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study")
+def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "")
     hurdles = page.locator(".hurdles")
     page.locator(".numbers").wait_for()
     assert not hurdles.is_visible()
@@ -137,7 +138,6 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
             {"cause": "group.no_site", "sentence": "Group g is waiting.", "evidence": []},
         ],
     }  # fmt: skip
-    dag.touch()
     hurdles.wait_for()
     assert hurdles.inner_text().split("\n") == [
         "The DAG is halted.",
@@ -147,36 +147,33 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
         "condor_qedit 7 DAGMan_MaxIdle N Copy",
         "Group g is waiting.",
     ]
-    dag.halted, dag.can = True, False
-    dag.touch()
+    dag.word, dag.can = "halted", False
     hurdles.locator("code", has_text="htcondor dag resume 7").wait_for()
     dag.can = True
-    dag.touch()
     hurdles.get_by_role("button", name="Resume the DAG").click()
-    page.locator(".notice", has_text="jobs are submitted again").wait_for()
+    page.locator(".notice", has_text="The DAG continues.").wait_for()
     dag.more = {"feeder": "waits, 2 feedings", "notices": []}
-    dag.touch()
     hurdles.wait_for(state="hidden")
 
 
 def test_bundles_are_in_the_head_and_on_the_card_of_a_node(
-    serve: Serve, open_page: Open, dag: FakeDag
+    serve: Serve, open_page: Open, dag: Study
 ) -> None:
-    node = dag.groups["check"][2]
+    node = dag.layers["check"][2]
     dag.more = {"bundles": {"open": 23, "running": 9, "held": 1, "nodes": 300}}
-    dag.more_of_jobs = {"bundle": "17", "nodes": 50}
-    page = open_page(serve(dag), f"/study/nodes/{node}")
+    dag.set(node, "running")
+    dag.carry(node, Carrier("bundle 17"), 50)
+    page = open_page(serve(dag), f"nodes/{node}")
     page.locator(".numbers div", has_text="bundles running").wait_for()
     assert "9 of 23" in page.locator(".numbers").inner_text()
     page.locator(".details dd", has_text="17, with 49 other nodes").wait_for()
     dag.more = {}
-    dag.touch()
     page.locator(".numbers div", has_text="bundles running").wait_for(state="hidden")
 
 
-def test_states_move_as_they_happen(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    node = dag.groups["check"][2]
-    page = open_page(serve(dag), f"/study/picture/{node}")
+def test_states_move_as_they_happen(serve: Serve, open_page: Open, dag: Study) -> None:
+    node = dag.names.index("merge")
+    page = open_page(serve(dag), f"picture/{node}")
     box = page.locator(f"[data-box=n{node}]")
     box.wait_for()
     for state in ("ready", "idle", "running", "failed"):
@@ -184,34 +181,34 @@ def test_states_move_as_they_happen(serve: Serve, open_page: Open, dag: FakeDag)
         page.locator(f"[data-box=n{node}].s-{state}").wait_for()
         page.locator(".node-state", has_text=state).wait_for()
     assert box.get_attribute("aria-label") == f"{dag.names[node]}: failed"
-    page.locator("aside .finding", has_text="has failed").wait_for()
+    page.locator("aside .finding", has_text="its job ended with exit code 1").wait_for()
     page.locator("#announcer", has_text="failed").wait_for(state="attached")
 
 
-def test_folded_boxes_show_shares_and_unfold(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study")
-    stack = page.locator("[data-box=greconstruct]")
-    stack.wait_for()
-    assert "40 nodes" in stack.get_attribute("aria-label")
-    share = stack.locator(".share.s-failed")
-    before = float(share.get_attribute("width"))
-    dag.set_many(dag.groups["reconstruct"][20:], "failed")
-    page.wait_for_function("([b, w]) => document.querySelector(b).getAttribute('width') > w * 5",
-                           arg=["[data-box=greconstruct] .share.s-failed", before])  # fmt: skip
-    stack.click()
-    page.locator(f"[data-box=n{dag.groups['reconstruct'][39]}]").wait_for(state="attached")
+def test_folded_boxes_show_shares_and_unfold(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "")
+    stack = box_of(page.locator(".box", has_text="reconstruct"))
+    assert "40 nodes" in page.locator(stack).get_attribute("aria-label")
+    share = f"{stack} .share.s-failed"
+    before = float(page.locator(share).get_attribute("width"))
+    dag.set_many(dag.layers["reconstruct"][20:], "failed")
+    page.wait_for_function(
+        "([b, w]) => document.querySelector(b).getAttribute('width') > w * 5", arg=[share, before]
+    )
+    page.locator(stack).click()
+    page.locator(f"[data-box=n{dag.layers['reconstruct'][39]}]").wait_for(state="attached")
     page.locator(".unfolded button", has_text="reconstruct_00").click()
-    stack.wait_for()
+    page.locator(stack).wait_for()
 
 
-def test_the_picture_by_keyboard(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study")
+def test_the_picture_by_keyboard(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "")
     page.locator("[data-box=n0]").wait_for()
     page.locator(".drawing").focus()
     for key in ("ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
     focused = "document.activeElement.dataset.box"
-    assert page.evaluate(focused) == "gsimulate"
+    assert page.evaluate(focused).startswith("g")
     page.keyboard.press("Enter")
     page.locator("[data-box=n1]").wait_for(state="attached")
     page.wait_for_function("() => (document.activeElement.dataset.box ?? '').startsWith('n')")
@@ -229,8 +226,8 @@ def test_the_picture_by_keyboard(serve: Serve, open_page: Open, dag: FakeDag) ->
         )
 
 
-def test_the_picture_by_mouse(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study")
+def test_the_picture_by_mouse(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "")
     page.locator("[data-box=n0]").wait_for()
     frame = page.locator(".drawing").bounding_box()
     x, y = frame["x"] + frame["width"] / 2, frame["y"] + 40
@@ -254,9 +251,9 @@ def test_the_picture_by_mouse(serve: Serve, open_page: Open, dag: FakeDag) -> No
 
 
 def test_the_table_is_searched_filtered_and_sorted(
-    serve: Serve, open_page: Open, dag: FakeDag
+    serve: Serve, open_page: Open, dag: Study
 ) -> None:
-    page = open_page(serve(dag), "/study/nodes")
+    page = open_page(serve(dag), "nodes")
     page.locator(ROWS).first.wait_for()
     page.get_by_label("Search").fill("RECONSTRUCT_0")
     page.locator(".found", has_text="10 of 90 nodes").wait_for()
@@ -276,9 +273,9 @@ def test_the_table_is_searched_filtered_and_sorted(
     page.locator(".table-message", has_text="No nodes match.").wait_for()
 
 
-def test_details_lead_to_neighbours_and_files(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    node = dag.groups["reconstruct"][1]
-    page = open_page(serve(dag), f"/study/picture/{node}")
+def test_details_lead_to_neighbours_and_files(serve: Serve, open_page: Open, dag: Study) -> None:
+    node = dag.layers["reconstruct"][1]
+    page = open_page(serve(dag), f"picture/{node}")
     aside = page.locator("aside")
     for text in ("exit code 1", "slot1@node17", "Traceback: <b>no</b>"):
         aside.get_by_text(text).first.wait_for()
@@ -286,16 +283,18 @@ def test_details_lead_to_neighbours_and_files(serve: Serve, open_page: Open, dag
     assert aside.get_by_text("<script>alert(1)</script>").is_visible()
     aside.locator("button.file", has_text="error").click()
     page.locator("pre.text", has_text="MemoryError").wait_for()
-    dag.files[f"error:{node}"] += b"and more <i>text</i>\n"
+    with open(dag.directory / "reconstruct_01.err", "a") as error:
+        error.write("and more <i>text</i>\n")
     page.locator("pre.text", has_text="and more <i>text</i>").wait_for()
-    aside.locator("button.near", has_text="stage_in").click()
-    aside.locator("h2", has_text="stage_in").wait_for()
+    aside.locator("summary", has_text="Parents").click()
+    aside.locator("button.near", has_text="simulate_00").click()
+    aside.locator("h2", has_text="simulate_00").wait_for()
 
 
 def test_a_node_that_is_opened_again_has_its_name(
-    serve: Serve, open_page: Open, dag: FakeDag
+    serve: Serve, open_page: Open, dag: Study
 ) -> None:
-    page = open_page(serve(dag), "/study/picture/0")
+    page = open_page(serve(dag), "picture/0")
     aside = page.locator("aside")
     for _ in range(2):
         aside.locator("h2", has_text="stage_in").wait_for()
@@ -304,19 +303,20 @@ def test_a_node_that_is_opened_again_has_its_name(
         page.locator("[data-box=n0]").click()
 
 
-def test_a_file_is_followed_and_read_backwards(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    dag.files["dagman.out"] = b"the first line\n" + b"a line of the middle\n" * 20000
-    page = open_page(serve(dag), "/study/files", "status of 404")
+def test_a_file_is_followed_and_read_backwards(serve: Serve, open_page: Open, dag: Study) -> None:
+    out, lines = Path(dag.found.out), "the first line\n" + "a line of the middle\n" * 20000
+    out.write_text(lines)
+    page = open_page(serve(dag), "files", "status of 404")
     text = page.locator("pre.text")
     page.locator(".text-view .view-tools", has_text="420 kB, from").wait_for()
     assert page.evaluate("() => document.querySelector('pre.text').textContent.length") < 70000
-    dag.files["dagman.out"] += b"the last line\n"
+    out.write_text(f"{lines}the last line\n")
     text.get_by_text("the last line").wait_for()
-    dag.files["dagman.out"] = b"another run\n"
+    out.write_text("another run\n")
     page.wait_for_function(
         "() => document.querySelector('pre.text').textContent === 'another run\\n'"
     )
-    dag.files["dagman.out"] = b"the first line\n" + b"a line of the middle\n" * 20000
+    out.write_text(lines)
     tools = page.locator(".text-view .view-tools")
     tools.filter(has_text="420 kB, from 262 kB on").wait_for()
     for place in ("from 62", "from the begin"):
@@ -324,18 +324,19 @@ def test_a_file_is_followed_and_read_backwards(serve: Serve, open_page: Open, da
         tools.filter(has_text=place).wait_for()
     text.get_by_text("the first line").wait_for()
     page.get_by_label("File", exact=True).select_option("metrics")
-    page.locator(".text-view", has_text="there is no such file (yet)").wait_for()
+    page.locator(".text-view", has_text="study.dag.metrics does not exist yet").wait_for()
 
 
-def test_timeline_and_explanation(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study/timeline")
+def test_timeline_and_explanation(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "timeline")
     plot = page.locator(".plot")
     plot.wait_for()
-    assert "30 nodes running at a time" in plot.get_attribute("aria-label")
+    assert plot.get_attribute("aria-label").endswith("56 ended, 2 failed")
+    assert page.locator(".plot .column").count() > 0
     plot.hover()
     page.locator(".readout", has_text="running").wait_for()
     page.get_by_label("Time", exact=True).select_option("600")
-    page.wait_for_function("() => document.querySelectorAll('.plot .column').length > 0")
+    page.locator(".plot[aria-label*='at most 8 nodes running']").wait_for()
     page.get_by_role("tab", name="Timeline").press("ArrowRight")
     finding = page.locator(".finding").first
     finding.filter(has_text="1 node has failed").wait_for()
@@ -344,35 +345,38 @@ def test_timeline_and_explanation(serve: Serve, open_page: Open, dag: FakeDag) -
 
 
 @pytest.mark.parametrize("width", [1300, 400])
-def test_hostile_names_are_only_text(serve: Serve, open_page: Open, width: int) -> None:
-    dag = FakeDag("study", [("work", 8)], file="<b>my<b>.dag")
-    dag.names[1 : 1 + len(HOSTILE)] = HOSTILE
+def test_hostile_names_are_only_text(
+    serve: Serve, open_page: Open, tmp_path: Path, width: int
+) -> None:
+    dag = Study(tmp_path / "study", [("work", 8)], file="<b>my<b>.dag", names=HOSTILE)
     dag.set_many(range(1, 9), "failed")
-    dag.reasons = {1: "<script>alert(2)</script>"}
-    dag.word, dag.note = "<i>running</i>", "<img src=x>"
-    dag.files["dagman.out"] = b"<script>alert(3)</script> \xff\xe2\x80\xae\x1b[31m\n"
-    dag.findings = [{"weight": "<b>", "finding": name, "evidence": [name], "advice": [name],
-                     "nodes": [name]} for name in HOSTILE]  # fmt: skip
-    page = open_page(serve(dag), "/study", width=width)
+    dag.set(1, "failed", "<script>alert(2)</script>")
+    dag.note = "<img src=x>"
+    Path(dag.found.out).write_bytes(b"<script>alert(3)</script> \xff\xe2\x80\xae\x1b[31m\n")
+    dag.findings = [
+        finding("<b>", name, {"source": name}, advice=[name], nodes=[name]) for name in HOSTILE
+    ]
+    server = serve(dag)
+    page = open_page(server, "", width=width)
     page.locator("h1", has_text="<b>my<b>.dag").wait_for()
     for view in ("picture", "nodes", "timeline", "explain", "files"):
-        page.evaluate("view => { location.hash = `#/study/${view}/1` }", view)
+        show(page, server, f"{view}/1")
         page.locator(f"#view-{view}").wait_for()
         page.locator("aside h2", has_text="onerror").wait_for()
         assert page.locator("main img, main script, main b:has-text('my')").count() == 0
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), view
         assert not re.search("[\u202e\x1b]", page.locator("main").inner_text())
     page.locator("pre.text", has_text="<script>alert(3)</script>").wait_for()
-    page.evaluate("() => { location.hash = '#/study/nodes/3' }")
+    show(page, server, "nodes/3")
     page.locator("aside h2", has_text="evil\\u202egpj.exe").wait_for()
 
 
-def test_a_dag_of_100_000_nodes(serve: Serve, open_page: Open) -> None:
-    dag = FakeDag("large", [("a", 50000), ("b", 49998)])
+def test_a_dag_of_100_000_nodes(serve: Serve, open_page: Open, tmp_path: Path) -> None:
+    dag = Study(tmp_path / "large", [("a", 50000), ("b", 49998)])
     dag.set_many(range(40000), "done")
     server = serve(dag)
-    page = open_page(server, "/large")
-    page.locator("[data-box=ga] .share").first.wait_for(state="attached")
+    page = open_page(server, "")
+    page.locator(".box .share").first.wait_for(state="attached")
     page.get_by_role("tab", name="Nodes").click()
     page.locator(ROWS).first.wait_for()
     page.locator(ROWS).first.focus()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.web.fake_dag import FakeDag
-from tests.web.fake_server import Open, Serve
+from tests.web.server import Open, Serve
+from tests.web.study import Study
 from tests.web.test_page_link import CONTRAST
 
 TAPE = {
@@ -26,18 +26,18 @@ def widths(page: Any, place: int) -> list[float]:
     return [float(part.bounding_box()["width"]) for part in bar.all()]
 
 
-def test_a_dag_that_shares_none_shows_nothing(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study")
+def test_a_dag_that_shares_none_shows_nothing(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "")
     page.locator(".numbers").wait_for()
     assert not page.locator(".shared-limits").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_is_taken_and_what_waits(
-    serve: Serve, open_page: Open, dag: FakeDag, scheme: str
+    serve: Serve, open_page: Open, dag: Study, scheme: str
 ) -> None:
-    dag.shared_limits = [TAPE, SCRIPTS]
-    page = open_page(serve(dag), "/study", color_scheme=scheme)
+    dag.more = {"shared_limits": [TAPE, SCRIPTS]}
+    page = open_page(serve(dag), "", color_scheme=scheme)
     limits = page.locator(".shared-limit")
     limits.nth(1).wait_for()
     assert limits.nth(0).inner_text().split("\n") == [
@@ -50,13 +50,12 @@ def test_what_is_taken_and_what_waits(
     assert 6 < others / own < 8
     assert widths(page, 1) == [0, 0]
     assert page.evaluate(CONTRAST) == []
-    dag.shared_limits = [{**TAPE, "name": "<b>x</b>", "taken": 2000, "waiting": 1}]
-    dag.touch()
+    changed = {**TAPE, "name": "<b>x</b>", "taken": 2000, "waiting": 1}
+    dag.more = {"shared_limits": [changed]}
     page.locator(".shared-limit", has_text="<b>x</b>").wait_for()
     assert limits.count() == 1
     assert "1 node is waiting" in limits.inner_text()
     bar = limits.locator(".share-bar").bounding_box()
     assert sum(widths(page, 0)) <= bar["width"] + 1
-    dag.shared_limits = []
-    dag.touch()
+    dag.more = {"shared_limits": []}
     page.locator(".shared-limits").wait_for(state="hidden")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.web.fake_dag import FakeDag
-from tests.web.fake_server import PAGE, Open, Serve
+from condor_pydagman.web.application import PAGE
+from tests.web.server import Open, Serve, show
+from tests.web.study import Study
 
 MARKUP = r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function|document\.write"
 INLINE = r"\son\w+=|\sstyle=|<style|<script(?! type=\"module\" src=)"
@@ -57,11 +58,9 @@ CONTRAST = """() => {
 }"""
 
 
-def test_a_server_that_goes_away_and_comes_back(
-    serve: Serve, open_page: Open, dag: FakeDag
-) -> None:
-    server, node = serve(dag), dag.groups["check"][0]
-    page = open_page(server, "/study", "net::ERR")
+def test_a_server_that_goes_away_and_comes_back(serve: Serve, open_page: Open, dag: Study) -> None:
+    server, node = serve(dag), dag.names.index("merge")
+    page = open_page(server, "", "net::ERR")
     page.locator(f"[data-box=n{node}]").wait_for()
     server.stop()
     banner = page.locator("#banner")
@@ -76,47 +75,46 @@ def test_a_server_that_goes_away_and_comes_back(
     page.locator(f"[data-box=n{node}].s-done").wait_for()
 
 
-def test_another_start_of_the_server_is_told(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+def test_another_start_of_the_server_is_told(serve: Serve, open_page: Open, dag: Study) -> None:
     server = serve(dag)
-    page = open_page(server, "/study", "Failed to load resource")
+    page = open_page(server, "", "Failed to load resource")
     page.locator(".box").first.wait_for()
-    server.session = "another"
+    server.access._session = "another"
     server.stop()
     server.start()
-    page.locator("#banner", has_text="open the address that was printed").wait_for()
+    page.locator("#banner", has_text="open the whole address").wait_for()
     assert page.locator(".link-state").inner_text() == "not connected"
 
 
 def test_a_server_that_reads_the_files_is_connected(
-    serve: Serve, open_page: Open, dag: FakeDag
+    serve: Serve, open_page: Open, dag: Study
 ) -> None:
     server = serve(dag)
-    server.is_reading = True
+    dag.problem = "the DAG's files are being read"
     page = open_page(server, expected="status of 503")
-    page.evaluate("() => { location.hash = '#/study' }")
+    show(page, server, "")
     banner = page.locator("#banner", has_text="The server is not ready: the DAG's files are being")
     banner.wait_for()
     assert "Not connected" not in banner.inner_text()
     assert page.locator(".waiting-words").inner_text() == "Reading the DAG…"
-    server.is_reading = False
+    dag.problem = ""
     page.locator(".link-state[data-state=live]").wait_for()
     banner.wait_for(state="hidden")
 
 
-def test_a_dag_that_is_not_known(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+def test_a_dag_that_is_not_known(serve: Serve, open_page: Open, dag: Study) -> None:
     page = open_page(serve(dag), expected="status of 404")
-    page.evaluate("() => { location.hash = '#/%3Cnothing%3E/nodes' }")
-    page.locator("#banner", has_text="there is no such DAG").wait_for()
+    page.evaluate("() => { location.hash = '#/0123456789abcdef/nodes' }")
+    page.locator("#banner", has_text="this DAG does not exist any more").wait_for()
     page.get_by_role("link", name="DAGs").click()
     page.locator(".card").wait_for()
     page.locator("#banner").wait_for(state="hidden")
 
 
-def test_the_end_is_shown(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study")
+def test_the_end_is_shown(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "")
     dag.set_many(range(len(dag.names)), "done")
     dag.word, dag.exit_code, dag.ended = "succeeded", 0, dag.begun + 7200
-    dag.touch()
     page.locator(".link-state[data-state=ended]").wait_for()
     page.locator(".dag-state", has_text="succeeded, exit code 0").wait_for()
     page.locator(".numbers", has_text="2 h").wait_for()
@@ -125,15 +123,12 @@ def test_the_end_is_shown(serve: Serve, open_page: Open, dag: FakeDag) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_contrast(serve: Serve, open_page: Open, dag: FakeDag, scheme: str) -> None:
-    page = open_page(serve(dag), f"/study/picture/{dag.groups['reconstruct'][1]}",
-                     color_scheme=scheme, reduced_motion="reduce")  # fmt: skip
+def test_contrast(serve: Serve, open_page: Open, dag: Study, scheme: str) -> None:
+    server, node = serve(dag), dag.layers["reconstruct"][1]
+    page = open_page(server, f"picture/{node}", color_scheme=scheme, reduced_motion="reduce")
     page.locator(".box").first.wait_for()
     for view in VIEWS:
-        page.evaluate(
-            "([view, n]) => { location.hash = `#/study/${view}/${n}` }",
-            [view, dag.groups["reconstruct"][1]],
-        )
+        show(page, server, f"{view}/{node}")
         page.locator(f"#view-{view}").wait_for()
         page.wait_for_timeout(150)
         assert page.evaluate(CONTRAST) == [], view
@@ -142,7 +137,7 @@ def test_contrast(serve: Serve, open_page: Open, dag: FakeDag, scheme: str) -> N
     assert page.evaluate(CONTRAST) == []
 
 
-def test_the_colours_can_be_chosen(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+def test_the_colours_can_be_chosen(serve: Serve, open_page: Open, dag: Study) -> None:
     page = open_page(serve(dag), color_scheme="light")
     ground = "() => getComputedStyle(document.body).backgroundColor"
     grounds = [page.evaluate(ground)]
@@ -154,31 +149,30 @@ def test_the_colours_can_be_chosen(serve: Serve, open_page: Open, dag: FakeDag) 
     assert page.evaluate(ground) == grounds[-1]
 
 
-def test_nothing_moves_for_who_does_not_want_it(
-    serve: Serve, open_page: Open, dag: FakeDag
-) -> None:
-    page = open_page(serve(dag), "/study", reduced_motion="reduce")
+def test_nothing_moves_for_who_does_not_want_it(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "", reduced_motion="reduce")
     page.locator(".box").first.wait_for()
     moving = """() => [...document.querySelectorAll('*')].filter((element) => {
         const style = getComputedStyle(element);
         return style.transitionDuration !== '0s' || style.animationName !== 'none';
     }).length"""
-    dag.set(dag.groups["check"][0], "running")
+    dag.set(dag.names.index("merge"), "running")
     page.locator(".news").wait_for()
     assert page.evaluate(moving) == 0
 
 
 @pytest.mark.parametrize("width", [1300, 400])
 def test_everything_has_a_name_and_fits(
-    serve: Serve, open_page: Open, dag: FakeDag, width: int
+    serve: Serve, open_page: Open, dag: Study, width: int
 ) -> None:
-    page = open_page(serve(dag), "/study", width=width)
+    server = serve(dag)
+    page = open_page(server, "", width=width)
     nameless = """() => [...document.querySelectorAll('button, input, select, textarea, a')]
         .filter((e) => e.checkVisibility())
         .filter((e) => !(e.getAttribute('aria-label') || e.labels?.length || e.textContent.trim()))
         .map((e) => e.outerHTML.slice(0, 100))"""
     for view in VIEWS:
-        page.evaluate("view => { location.hash = `#/study/${view}/1` }", view)
+        show(page, server, f"{view}/1")
         page.locator(f"#view-{view}").wait_for()
         page.locator("aside dl").first.wait_for()
         assert page.evaluate(nameless) == []
@@ -187,8 +181,8 @@ def test_everything_has_a_name_and_fits(
         assert selected.get_attribute("aria-controls") == f"view-{view}"
 
 
-def test_all_can_be_reached_by_tab(serve: Serve, open_page: Open, dag: FakeDag) -> None:
-    page = open_page(serve(dag), "/study/nodes")
+def test_all_can_be_reached_by_tab(serve: Serve, open_page: Open, dag: Study) -> None:
+    page = open_page(serve(dag), "nodes")
     page.locator(".rows .row").first.wait_for()
     reached = set()
     for _ in range(60):
@@ -198,7 +192,7 @@ def test_all_can_be_reached_by_tab(serve: Serve, open_page: Open, dag: FakeDag) 
     assert {"Skip to content", "Halt", "Remove the DAG", "Select all 90", "tab", "row"} <= reached
 
 
-@pytest.mark.parametrize("path", sorted(PAGE.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(Path(PAGE).iterdir()), ids=lambda path: path.name)
 def test_files_are_short_and_take_nothing_from_elsewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 1000

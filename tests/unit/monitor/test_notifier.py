@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import socketserver
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,84 +13,48 @@ from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor import notifier
 from condor_pydagman.monitor.notifier import NotDelivered, Notifier, Order, deliver
 from tests.dag_logs import DagLogs
+from tests.servers import messages
+from tests.servers.scripted import scripted
 
 EVENTS = [DagEvent("dag.start", 1.0, id="a"), DagEvent("dag.end", 2.0, id="b")]
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Notes what it gets and answers as it is told."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.got: list[Any] = []
-        self.answers: list[int] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/hook"
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        data = self.rfile.read(int(self.headers["Content-Length"]))
-        assert self.headers["Content-Type"] == "application/json"
-        self.server.got.append([event["event"] for event in json.loads(data)])
-        self.send_response(self.server.answers.pop(0) if self.server.answers else 204)
-        self.send_header("Location", "/elsewhere")
-        self.end_headers()
-
-    do_GET = do_POST
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as made:
-        thread = threading.Thread(target=made.serve_forever, daemon=True)
-        thread.start()
-        yield made
-        made.shutdown()
-        thread.join()
+def server() -> Iterator[messages.Kept]:
+    with messages.running() as kept:
+        yield kept
 
 
-def test_a_url_gets_an_array(server: Server) -> None:
-    deliver(Order("t", 1, "*", url=server.url), EVENTS)
-    assert server.got == [["dag.start", "dag.end"]]
+def to_url(port: int) -> None:
+    deliver(Order("t", 1, "*", url=f"http://127.0.0.1:{port}/hook"), EVENTS)
+
+
+def test_a_url_gets_an_array(server: messages.Kept) -> None:
+    to_url(server.http_port)
+    (request,) = server.requests
+    assert [event["event"] for event in request.body] == ["dag.start", "dag.end"]
+    assert request.kind == "application/json"
 
 
 @pytest.mark.parametrize("status", [302, 404, 500])
-def test_a_url_that_refuses(server: Server, status: int) -> None:
+def test_a_url_that_refuses(server: messages.Kept, status: int) -> None:
     server.answers = [status]
     with pytest.raises(NotDelivered, match=str(status)):
-        deliver(Order("t", 1, "*", url=server.url), EVENTS)
-    assert len(server.got) == 1  # a redirection is not followed
+        to_url(server.http_port)
+    assert len(server.requests) == 1  # a redirection is not followed
 
 
-def test_a_url_that_nobody_serves(server: Server) -> None:
-    url = server.url.replace(f":{server.server_address[1]}", ":1")
+def test_a_url_that_nobody_serves() -> None:
     with pytest.raises(NotDelivered, match="the URL does not take it"):
-        deliver(Order("t", 1, "*", url=url), EVENTS)
+        to_url(1)
 
 
 @pytest.mark.parametrize(
     "answer", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 200]
 )
 def test_a_server_that_speaks_no_http(answer: bytes) -> None:
-    class Nonsense(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            self.request.recv(1 << 16)
-            self.request.sendall(answer)
-
-    with socketserver.TCPServer(("127.0.0.1", 0), Nonsense) as made:
-        thread = threading.Thread(target=made.handle_request)
-        thread.start()
-        with pytest.raises(NotDelivered, match="the URL does not take it"):
-            deliver(Order("t", 1, "*", url=f"http://127.0.0.1:{made.server_address[1]}/"), EVENTS)
-        thread.join()
+    with scripted(answer) as server, pytest.raises(NotDelivered, match="the URL does not take it"):
+        to_url(server.port)
 
 
 def test_a_program_whose_name_holds_a_nul() -> None:
