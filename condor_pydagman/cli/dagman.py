@@ -115,7 +115,7 @@ def _go_on(options: DagmanOptions, signals: Signals) -> int | None:
     reason, kept = os.environ.pop(REASON, ""), os.environ.pop(MEMORY)
     waiting = read_waiting(os.environ.pop(WAITING, ""))
     if waiting is not None and reason == "deadline":
-        go_on_waiting(waiting)
+        reason = go_on_waiting(waiting)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     from condor_pydagman.daemon import wake
 

@@ -115,16 +115,15 @@ def renewal_at(now: float, age_s: float) -> float:
     return now + max(AD_RENEW_ASLEEP_S + spread - age_s, 0.0)
 
 
-def go_on_waiting(waiting: Waiting) -> None:
-    """Do what is due, and wait again; this returns if DAGMan is to wake."""
+def go_on_waiting(waiting: Waiting) -> str:
+    """Do what is due, and wait again; this returns why DAGMan is to wake, if it is."""
     now = time.monotonic()
     if now >= waiting.until:
-        return
+        return "deadline"
     looks = now >= waiting.look_at
     answer = _ask(waiting.expected, looks=looks)
-    now = time.monotonic()
     if answer == _OTHER:
-        return
+        return "queue"
     if answer == _SAME:
         look_at = now + waiting.look_every_s if looks else waiting.look_at
         waiting = waiting._replace(renew_at=renewal_at(now, 0.0), look_at=look_at)
@@ -133,6 +132,7 @@ def go_on_waiting(waiting: Waiting) -> None:
         waiting = waiting._replace(renew_at=later, look_at=max(waiting.look_at, later))
     with contextlib.suppress(OSError):  # the waiter is gone
         waiting.execute()
+    return "no waiter"
 
 
 def _ask(expected: Expected, *, looks: bool) -> bytes:

@@ -248,14 +248,14 @@ static bool is_orphan(void)
 static const char *news(void)
 {
     if (is_orphan())
-        return "parent";
+        return "end of the schedd";
     for (int i = 0; i < same_count; i++)
         if (!is_same(&same[i]))
-            return "file";
+            return "files gone";
     if (halt_path != NULL && (access(halt_path, R_OK) == 0) != was_halted)
         return "halt file";
     if (log_path != NULL && log_has_news())
-        return "log";
+        return "nodes log";
     return until >= 0 && seconds() >= until ? "deadline" : NULL;
 }
 
@@ -345,7 +345,7 @@ int main(void)
         leave_if_told();
         const char *reason = news();
         if (reason == NULL && called)
-            reason = "descriptor";
+            reason = "request or signal";
         if (reason != NULL)
             wake(reason);
         int count = poll(polled, polled_count, milliseconds());

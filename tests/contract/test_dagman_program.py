@@ -87,7 +87,7 @@ def test_what_cannot_be_gone_on_with_after_a_sleep(
         process = subprocess.Popen(
             ["/bin/sh", "-c", 'exec 7< t.dag 8< t.dag; exec "$0" "$@"', *PROGRAM, *words],
             cwd=tmp_path,
-            env={**environment, "PYDAGMAN_MEMORY": kept, "PYDAGMAN_WOKEN": "log"},
+            env={**environment, "PYDAGMAN_MEMORY": kept, "PYDAGMAN_WOKEN": "nodes log"},
         )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -186,7 +186,7 @@ def test_a_deadline(start: Start) -> None:
 def test_a_signal_is_left_to_dagman(start: Start, number: int) -> None:
     waiting = start()
     waiting.get(number)  # before it waits, perhaps
-    assert waiting.woken() == ("descriptor", bits(number))
+    assert waiting.woken() == ("request or signal", bits(number))
 
 
 LEAVE = ("leave", signal.SIGTERM, "100 %s", "leave", 0, "orphan")
@@ -221,7 +221,7 @@ def test_it_does_not_leave(start: Start, tmp_path: Path, number: int) -> None:
         if number == signal.SIGUSR1:
             waiting.get(signal.SIGTERM)
         os.kill(waiting.process.pid, signal.SIGCONT)
-        assert waiting.woken()[0] == "descriptor"
+        assert waiting.woken()[0] == "request or signal"
         assert (tmp_path / "out").read_text() == ""
 
 
@@ -229,7 +229,7 @@ def test_it_does_not_leave_in_silence(start: Start) -> None:
     with open("/dev/full", "w") as out:
         waiting = start("out", out.fileno(), "the end", *LEAVE, keep=[out.fileno()])
         waiting.get(signal.SIGTERM)
-        assert waiting.woken() == ("descriptor", bits(signal.SIGTERM))
+        assert waiting.woken() == ("request or signal", bits(signal.SIGTERM))
 
 
 def test_signals_without_effect_wait_for_the_next_wake(start: Start) -> None:
@@ -237,7 +237,7 @@ def test_signals_without_effect_wait_for_the_next_wake(start: Start) -> None:
     others = (signal.SIGHUP, signal.SIGUSR2, signal.SIGCHLD)
     for number in (*others, signal.SIGTERM):
         waiting.get(number)
-    assert waiting.woken() == ("descriptor", bits(*others, signal.SIGTERM))
+    assert waiting.woken() == ("request or signal", bits(*others, signal.SIGTERM))
 
 
 @pytest.mark.parametrize(
@@ -257,13 +257,13 @@ def test_news_of_the_log(start: Start, log: Path, news: str) -> None:
     words, watches = of_log(log)
     waiting = start(*words, watches=watches).asleep()
     append(log, news)
-    assert waiting.woken() == ("log", 0)
+    assert waiting.woken() == ("nodes log", 0)
 
 
 def test_news_that_came_before(start: Start, log: Path) -> None:
     words, watches = of_log(log)
     append(log, END)
-    assert start(*words, watches=watches).woken() == ("log", 0)
+    assert start(*words, watches=watches).woken() == ("nodes log", 0)
 
 
 def by_a_fifo(path: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_log_that_is_damaged(start: Start, log: Path, what: Callable[[Path], N
     words, watches = of_log(log)
     waiting = start(*words, watches=watches).asleep()
     what(log)
-    assert waiting.woken() == ("log", 0)
+    assert waiting.woken() == ("nodes log", 0)
 
 
 def test_events_that_can_wait_do_not_wake(start: Start, log: Path) -> None:
@@ -324,7 +324,7 @@ def test_a_file_that_is_another(start: Start, tmp_path: Path, what: Callable[[Pa
     words = ["same", lock, there.st_dev, there.st_ino, "look", 0.05]
     waiting = start(*words).asleep()
     what(lock)
-    assert waiting.woken() == ("file", 0)
+    assert waiting.woken() == ("files gone", 0)
 
 
 def test_a_fifo_is_not_waited_for(start: Start, tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_fifo_is_not_waited_for(start: Start, tmp_path: Path) -> None:
 
 
 def test_a_number_of_a_file_may_have_64_bits(start: Start, tmp_path: Path) -> None:
-    assert start("same", tmp_path, 2**64 - 1, 2**64 - 1).woken() == ("file", 0)
+    assert start("same", tmp_path, 2**64 - 1, 2**64 - 1).woken() == ("files gone", 0)
 
 
 def test_a_client(start: Start) -> None:
@@ -343,11 +343,11 @@ def test_a_client(start: Start) -> None:
         listener.listen()
         waiting = start("poll", listener.fileno(), keep=[listener.fileno()]).asleep()
         client.connect(listener.getsockname())
-        assert waiting.woken() == ("descriptor", 0)
+        assert waiting.woken() == ("request or signal", 0)
 
 
 def test_another_parent(start: Start) -> None:
-    assert start("parent", 1).woken() == ("parent", 0)
+    assert start("parent", 1).woken() == ("end of the schedd", 0)
 
 
 def test_a_program_that_is_being_replaced(start: Start, tmp_path: Path) -> None:

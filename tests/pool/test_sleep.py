@@ -66,10 +66,10 @@ def what_wakes_it(s: Scene) -> None:
     s.has(DAG_Status=0)
     assert len(os.listdir(f"/proc/{asleep(s, 3)}/fd")) == opened
     s.run("condor_pydagman", "steer", "limits", "t.dag", "--jobs", "7")
-    s.says("Awake: descriptor")
+    s.says("Awake: request or signal")
     assert asleep(s, 4) == pid
     s.touch("go.A")
-    s.says("Awake: log")
+    s.says("Awake: nodes log")
     assert s.ends() == 0
     assert dags.runs(s.work) == ONCE
     assert dags.scripts(s.work) == ["post A"]

@@ -64,12 +64,14 @@ def test_a_schedd_that_does_not_answer_is_asked_later(
     assert executed == [SLEEP._replace(renew_at=later, look_at=later)]
 
 
-@pytest.mark.parametrize(("until", "text"), [(NOW, b"="), (NOW + 1, b"/")])
+@pytest.mark.parametrize(
+    ("until", "text", "reason"), [(NOW, b"=", "deadline"), (NOW + 1, b"/", "queue")]
+)
 def test_it_wakes(
-    executed: list[Waiting], monkeypatch: pytest.MonkeyPatch, until: float, text: bytes
+    executed: list[Waiting], monkeypatch: pytest.MonkeyPatch, until: float, text: bytes, reason: str
 ) -> None:
     answer(monkeypatch, text)
-    go_on_waiting(SLEEP._replace(until=until))
+    assert go_on_waiting(SLEEP._replace(until=until)) == reason
     assert executed == []
 
 
