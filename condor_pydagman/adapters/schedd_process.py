@@ -172,8 +172,8 @@ class ScheddProcess:
             then(result)
 
     def rest(self) -> None:
-        """End the child if it has nothing to do, unless another one would be dear."""
-        if not self.busy and not _is_large(os.getpid()):
+        """End the child if it has nothing to do."""
+        if not self.busy:
             self._end_child()
 
     def close(self) -> None:
@@ -229,7 +229,7 @@ class ScheddProcess:
         return None if known == self._known else self._known
 
     def _fork(self) -> Child:
-        serving = Child(_Server(self._adapter), stays=lambda: _is_large(os.getppid()))
+        serving = Child(_Server(self._adapter), stays=_has_large_parent)
         self._child = child = watched(serving, self._epoll)
         self._known = self._adapter.memory()
         return child
@@ -320,10 +320,10 @@ def _lost(request: Request, reason: str) -> Any:
     return PoolError(reason, transient=True)
 
 
-def _is_large(pid: int) -> bool:
-    """Whether a process has so much memory that another fork of it is dear."""
+def _has_large_parent() -> bool:
+    """Whether this is the child of a DAGMan with so much memory that another fork is dear."""
     try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
+        with open(f"/proc/{os.getppid()}/statm", "rb") as file:
             pages = int(file.read().split()[1])
     except OSError:
         return False

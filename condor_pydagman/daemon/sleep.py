@@ -177,7 +177,10 @@ class Sleeper:
         if now < self.due_at(loop):
             return
         self._not_before = now + SLEEP_AGAIN_S  # if it does not sleep now
-        if loop.next_deadline() - now < LEAST_SLEEP_S or not loop.rests or _has_children():
+        if loop.next_deadline() - now < LEAST_SLEEP_S or not loop.rests:
+            return
+        loop.run.schedd.rest()
+        if _has_children():
             return
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
         try:
@@ -300,8 +303,7 @@ def _has_unread(loop: Loop) -> bool:
 
 
 def _has_children() -> bool:
-    try:
+    with contextlib.suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
+        return True
+    return False

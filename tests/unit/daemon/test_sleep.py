@@ -8,6 +8,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 import condor_pydagman
 from condor_pydagman.config import Config
@@ -19,8 +20,12 @@ from condor_pydagman.timers import SLEEP_AGAIN_S
 from tests import make
 
 
-def loop(fed_at: float, after: int = 60) -> Any:
-    return SimpleNamespace(fed_at=fed_at, run=SimpleNamespace(config=Config(sleep_after=after)))
+def loop(fed_at: float = 50.0, until: float = 1000.0, **more: Any) -> Any:
+    clock = SimpleNamespace(monotonic=lambda: 110.0)
+    run = SimpleNamespace(
+        config=Config(sleep_after=60), clock=clock, schedd=more.pop("schedd", None)
+    )
+    return SimpleNamespace(fed_at=fed_at, run=run, next_deadline=lambda: until, **more)
 
 
 @pytest.fixture(autouse=True)
@@ -51,21 +56,30 @@ def test_it_does_not_without_the_waiter_nor_with_a_compiled_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sleep, "FORM", "compiled")
-    assert Sleeper((), 0.1).due_at(loop(50.0)) == float("inf")
+    assert Sleeper((), 0.1).due_at(loop()) == float("inf")
     monkeypatch.undo()
     monkeypatch.setattr(sleep.os, "access", lambda path, mode: path != sleep.WAITER)
-    assert Sleeper((), 0.1).due_at(loop(50.0)) == float("inf")
+    assert Sleeper((), 0.1).due_at(loop()) == float("inf")
 
 
 @pytest.mark.parametrize(("until", "rests"), [(1000.0, False), (125.0, True)])
 def test_where_it_may_not_it_looks_again_after_a_while(until: float, rests: bool) -> None:
     """Else the loop would never wait: it is due, and stays due."""
-    sleeper, busy = Sleeper((), 0.1), loop(50.0)
-    busy.run.clock = SimpleNamespace(monotonic=lambda: 110.0)
-    busy.next_deadline, busy.rests = (lambda: until), rests
+    sleeper, busy = Sleeper((), 0.1), loop(until=until, rests=rests)
     assert sleeper.due_at(busy) == 110.0
     sleeper.consider(busy)
     assert sleeper.due_at(busy) == 110.0 + SLEEP_AGAIN_S
+
+
+def test_it_keeps_no_process_for_the_schedd(mocker: MockerFixture) -> None:
+    """That of a large DAGMan would stay."""
+    there = [True]
+    schedd = SimpleNamespace(rest=there.pop)
+    mocker.patch.object(sleep, "_has_children", lambda: bool(there))
+    mocker.patch.object(sleep, "_has_unread", return_value=False)
+    slept = mocker.patch.object(Sleeper, "_sleep")
+    Sleeper((), 0.1).consider(loop(rests=True, looks_again=lambda: False, schedd=schedd))
+    assert slept.called
 
 
 def test_what_is_kept_is_as_it_was() -> None:
