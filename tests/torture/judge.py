@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from tests.torture.ledger import Line
@@ -122,8 +123,15 @@ def judge(
 def _check_rescue(
     nodes: list[Node], lines: dict[str, Attempts], following: Generation, verdict: Verdict
 ) -> None:
-    """Who had children that began must be done in the rescue file."""
-    needed = dict.fromkeys(parent for n in nodes if n.name in lines for parent in n.parents)
+    """Who had children that began must be done in the rescue file, unless their files come home
+    together, from one job."""
+    begun = {
+        name: {line.cluster for line in chain.from_iterable(attempts.values())}
+        for name, attempts in lines.items()
+    }
+    children = [n for n in nodes if n.name in begun]
+    needed = {parent: n for n in children for parent in n.parents if n.bundled != "yes"
+              or not begun[n.name] <= begun.get(parent, set())}  # fmt: skip
     for name in needed:
         if name not in following.done:
             verdict.duplicates.append(f"{name} was done, but not for the rescue file: ran again")

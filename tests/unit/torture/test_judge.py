@@ -192,6 +192,16 @@ def test_a_rescue_file_without_a_done_node_is_found() -> None:
     assert found.duplicates == ["A was done, but not for the rescue file: ran again"]
 
 
+def test_a_chain_whose_files_were_lost_with_its_job_begins_again() -> None:
+    nodes = (Node("A", bundled="yes"), Node("B", ("A",), bundled="yes"))
+    first = "1 A 0 start 2.0 0\n1 A 0 end 2.0 0\n1 B 0 start 2.0 0\n"
+    again = "9 A 0 start 7.0 0\n9 A 0 end 7.0 0\n9 B 0 start 7.0 0\n9 B 0 end 7.0 0\n"
+    runs = (Generation((1,), removed=True), Generation((9,), code=0))
+    assert verdict(first + again, *runs, nodes=nodes).good
+    apart = first.replace("B 0 start 2.0", "B 0 start 3.0")
+    assert not verdict(apart + again, *runs, nodes=nodes).good
+
+
 def test_a_run_that_another_dagman_job_recovered() -> None:
     half = GOOD.splitlines(keepends=True)
     text = "".join(half[:4] + [f"9{line[1:]}" for line in half[4:]])
