@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -134,8 +134,7 @@ _VERSION = "$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1 $"
 
 
 def mixed(s: Session) -> bool:
-    act = s.random.choice((Session.kill, Session.kill, hold_once, vacate_once))
-    act(s)
+    s.random.choice((Session.kill, Session.kill, hold_once, vacate_once))(s)
     return True
 
 
@@ -260,6 +259,7 @@ def in_files(random: Random) -> list[faults.Fault]:
 # Everything at once
 
 ANSWER_S = 8.0  # for which it is let alone at most, until a request is answered
+SOON_S = 2.0  # in which a process that is to be killed must be there: workers live for less
 
 
 def everything(s: Session) -> None:
@@ -279,8 +279,7 @@ def everything(s: Session) -> None:
                     s.acts[name] += 1
                     break
             if s.random.random() < 0.5:
-                answered = s.more.answered()
-                until(partial(_is_answered, s, answered), ANSWER_S)
+                until(partial(_is_answered, s, s.more.answered()), ANSWER_S)
     finally:
         over.set()
         steerer.join()
@@ -294,7 +293,7 @@ def _is_answered(s: Session, before: int) -> bool:
 
 def _kill_one(s: Session, what: str, find: Callable[[Session], list[int]]) -> None:
     """SIGKILL of a process that is found twice: one that has just been forked may be a script."""
-    found = find(s)
+    found = until(lambda: find(s), SOON_S)
     time.sleep(0.05)
     found = sorted(set(found) & set(find(s)))
     if found and s.signal(s.random.choice(found), signal.SIGKILL):
@@ -315,6 +314,8 @@ def _workers(s: Session) -> list[int]:
     return [pid for pid, words in found if b".order\0" in words and place in words]
 
 
+# Who removes a DAG while no DAGMan runs gets no rescue file: its jobs count as failed.
+_ANSWERS = ("condor_pydagman", "sites", "groups", "t.dag")
 # How often each is done, of all; and how.
 ACTS: dict[str, tuple[int, Callable[[Session], object]]] = {
     "kill DAGMan": (18, Session.kill),
@@ -324,7 +325,7 @@ ACTS: dict[str, tuple[int, Callable[[Session], object]]] = {
     "vacate the jobs": (1, _vacate_job),
     "hold DAGMan": (1, hold_once),
     "vacate DAGMan": (1, vacate_once),
-    "remove the DAG": (1, remove_once),
+    "remove the DAG": (1, lambda s: s.run(*_ANSWERS) and remove_once(s)),
     "fill the disk": (3, fill_disk_once),
 }
 
@@ -341,41 +342,33 @@ WAITING_ACTS: dict[str, tuple[int, Callable[[Session], object]]] = {
 # The pool
 
 
-def kill_schedd(world: World, random: Random, over: Callable[[], bool], _: float) -> list[str]:
-    story = []
-    for _number in range(random.randint(2, 3)):
-        until(over, random.uniform(4, 15))
-        pid = 0 if over() else until(lambda: world.access_point.daemon("condor_schedd"))
-        if not pid:
-            break
-        os.kill(pid, signal.SIGKILL)
-        story.append(f"{time.strftime('%H:%M:%S')} killed the schedd")
-        until(world.answers, pause=0.5)
-    return story
-
-
-def restart_schedd(world: World, random: Random, over: Callable[[], bool], _: float) -> list[str]:
-    """Now and then, until all is over: killed, or shut down, and started by its master."""
+def end_schedd(
+    world: World,
+    random: Random,
+    over: Callable[[], bool],
+    seconds: float,
+    *,
+    by: Sequence[signal.Signals],
+    pause: tuple[float, float],
+    times: int = 1000,
+) -> list[str]:
+    """Now and then, until all is over; its master starts it again.  `pause`: in `seconds`."""
     story: list[str] = []
-    while not until(over, random.uniform(30, 90)):
-        number = random.choice((signal.SIGKILL, signal.SIGQUIT))
+    while len(story) < times and not until(over, seconds * random.uniform(*pause)):
+        number = random.choice(by)
         pid = until(lambda: world.access_point.daemon("condor_schedd"))
         os.kill(pid, number)
         story.append(f"{time.strftime('%H:%M:%S')} {number.name} for the schedd")
+        until(lambda: world.access_point.daemon("condor_schedd") not in (0, pid))  # noqa: B023
         until(world.answers, pause=0.5)
     return story
 
 
-def stop_schedd(
-    world: World, random: Random, over: Callable[[], bool], seconds: float
-) -> list[str]:
-    story = []
-    for _number in range(random.randint(1, 2)):
-        until(over, random.uniform(3, 10))
-        pid = 0 if over() else world.access_point.daemon("condor_schedd")
-        if not pid:
-            break
-        duration = random.uniform(0.3, 1.0) * seconds
+def stop_schedd(world: World, random: Random, over: Callable[[], bool], most: float) -> list[str]:
+    story: list[str] = []
+    while len(story) < 2 and not until(over, random.uniform(3, 10)):
+        pid = until(lambda: world.access_point.daemon("condor_schedd"))
+        duration = random.uniform(0.3, 1.0) * most
         os.kill(pid, signal.SIGSTOP)
         story.append(f"{time.strftime('%H:%M:%S')} stopped the schedd for {duration:.0f} s")
         time.sleep(duration)
@@ -385,17 +378,15 @@ def stop_schedd(
 
 
 def kill_pool(world: World, random: Random, over: Callable[[], bool], _: float) -> list[str]:
-    story = []
-    for _number in range(random.randint(1, 2)):
-        until(over, random.uniform(5, 15))
-        if over():
-            break
+    story: list[str] = []
+    while len(story) < 2 and not until(over, random.uniform(5, 15)):
         world.kill_all()
         story.append(f"{time.strftime('%H:%M:%S')} killed every process of the pool")
         world.restart()
     return story
 
 
+KILL_SCHEDD = partial(end_schedd, by=(signal.SIGKILL,), pause=(0.2, 0.75), times=3)
 DISTURBANCES: dict[str, Disturbance] = {
     "kill": Disturbance("SIGKILL of DAGMan at random", some(Session.kill, 5, 11)),
     "points": Disturbance("SIGKILL of DAGMan at chosen points", plan=at_points, ours_only=True),
@@ -443,7 +434,7 @@ DISTURBANCES: dict[str, Disturbance] = {
     "everything": Disturbance(
         "everything at once",
         everything,
-        restart_schedd,
+        partial(end_schedd, by=(signal.SIGKILL, signal.SIGQUIT), pause=(1.5, 4.5)),
         sure=True,
         retries=2,
         resubmitted=True,
@@ -456,13 +447,13 @@ DISTURBANCES: dict[str, Disturbance] = {
     "waits": Disturbance(
         "kills, halts, holds and removals while DAGs wait; SIGTERM of the schedd",
         partial(waits.disturb, acts=WAITING_ACTS),
-        waits.end_schedd,
+        partial(end_schedd, by=(signal.SIGTERM,), pause=(0.2, 0.45), times=2),
         sure=True,
         resubmitted=True,
         ours_only=True,
         waits=True,
     ),
-    "schedd kill": Disturbance("SIGKILL of the schedd", to_all=kill_schedd),
+    "schedd kill": Disturbance("SIGKILL of the schedd", to_all=KILL_SCHEDD),
     "schedd stop": Disturbance("SIGSTOP of the schedd", to_all=stop_schedd),
     "pool kill": Disturbance("SIGKILL of the whole pool, and a new start", to_all=kill_pool),
 }

@@ -4,6 +4,7 @@
   cleaned up.  DAGs share the sites, and people have units matched again.
 - A grid of nodes that somebody steers at random (`steering`).
 - Nodes with a CACHE that were done in an earlier version of the DAG: some have new inputs, and run.
+- Two nodes with a RUN_IF: one of the conditions is true, and that node runs.
 - Nodes that come while it runs: from a feeder and from files of nodes, or by `steer add`, beside
   bundles with chains.
 - A limit that DAGs share.
@@ -44,6 +45,8 @@ PYDAGMAN_LIMITS_DIR = {place}/limits
 PYDAGMAN_SHARED_LIMITS = torture = JOBS {most}
 """
 TRAITS = {"some scripts", "retry job", "retry post", "procs", "vanilla"}  # of nodes that come later
+DECIDED = Node("D0", retries=2), Node("D1", ("D0",), retries=2), Node("D2", ("D0",), skip=True)
+CONDITIONS = ("RUN_IF D1 Parents.D0.ExitCode == 0", "RUN_IF D2 Parents.D0.ExitCode != 0")
 STEPS = ("in", "run", "out", "clean")
 UNIT = """\
 DATA in-{unit} in.dap
@@ -176,7 +179,8 @@ class Everything:
         if not self.feeds:  # a DAG that says that it will grow has no chains
             lines = tuple(line.replace(" CHAINS", "").replace(" ALL_", " CHAINS ALL_")
                           if line.startswith("BUNDLE") else line for line in lines)  # fmt: skip
-        session.workload = drawn._replace(nodes=(*drawn.nodes, *self.cached), lines=lines)
+        nodes = (*drawn.nodes, *self.cached, *DECIDED)
+        session.workload = drawn._replace(nodes=nodes, lines=lines)
         self.steerer = steering.Steerer(self._steer, self.grid, drawn.nodes, self.random)
 
     def _draw_cached(self, drawn: Workload) -> None:
@@ -244,7 +248,7 @@ class Everything:
 
     def _lines(self) -> Iterator[str]:
         """What the DAG file has beside the workload."""
-        yield from self._cache()
+        yield from (*self._cache(), *CONDITIONS)
         yield from node_lines(self.grid, "", Workload(self.grid))
         yield f"SHARED_LIMIT torture NODES {' '.join(self.limited)}"
         yield from (UNIT.format(unit=unit) for unit in self.units)
@@ -305,6 +309,8 @@ class Everything:
             if not self.feeds:
                 self._add()
             self.steerer.let_go()
+            held = f"DAGManJobId == {self.session.cluster} && JobStatus == 5"  # by a full disk
+            self.session.world.access_point.run("condor_release", "-constraint", held, check=False)
             until(self.session.over, 2.0)
 
     def keep_log(self) -> None:

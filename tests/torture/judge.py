@@ -186,9 +186,19 @@ class _Run(Record):
         self._check_end()
 
     def is_rescued(self, marked: frozenset[str]) -> None:
-        """The rescue file says so; who had children that began must be done in it."""
-        begun = (self.nodes[name] for name, attempts in self.attempts.items() if attempts)
-        wanted = {parent for node in begun for parent in node.parents}
+        """The rescue file says so; who had children that began must be done in it, unless their
+        files come home together, from one job."""
+        begun = {
+            name: {line.cluster for one in attempts.values() for line in one.lines}
+            for name, attempts in self.attempts.items()
+            if attempts
+        }
+        wanted = {
+            parent
+            for name, clusters in begun.items()
+            for parent in self.nodes[name].parents
+            if self.nodes[name].bundled != "yes" or not clusters <= begun.get(parent, set())
+        }
         self.rescued(marked & self.seen, wanted & self.seen)
 
     def _may_run(self, node: Node) -> bool:

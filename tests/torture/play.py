@@ -173,7 +173,9 @@ class Player:
                 break
             session.did(f"DAGMan gave up with {code}; submitted again")
             session.submit()
-            if session.more is not None:
+            if session.more is not None and len(session.submitted_at) <= MAX_SUBMISSIONS // 2:
+                disturbance.act(session)
+            elif session.more is not None:
                 session.more.to_the_end()
             code = session.wait_end()
         return code

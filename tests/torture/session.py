@@ -126,10 +126,10 @@ class Session:
                 stock = self.flavour == STOCK
                 return self.world.access_point.submit(self.work, *options, stock=stock)
             except AssertionError as refused:
-                # Files of the last time are in the way, or the schedd is down.
-                if self.generations and "-update_submit" in str(refused):
+                # Files of the last time are in the way, or the schedd was down.
+                if "-update_submit" in str(refused):
                     options = ["-update_submit", *options]
-                elif self.world.answers():
+                elif "schedd" not in str(refused):
                     raise
                 until(self.world.answers)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
-import time
 from collections.abc import Callable
 from random import Random
 
 from condor_pydagman.daemon.sleep import WAITER
 from tests.torture.session import Session
 from tests.torture.workload import Node, Workload, drawn_node
-from tests.torture.world import World, until
+from tests.torture.world import until
 
 TRAITS = {"some scripts", "retry pre", "retry post", "skip", "noop", "procs", "vanilla"}
 HALT_S = 40.0  # for which a halt file is there, at most
@@ -73,18 +71,3 @@ def halt_once(s: Session) -> None:
     until(s.over, s.random.uniform(0.0, HALT_S))
     halt.unlink(missing_ok=True)
     s.tell("the halt file is gone")
-
-
-def end_schedd(world: World, random: Random, over: Callable[[], bool], seconds: float) -> list[str]:
-    """Twice: SIGTERM, and its master starts it again."""
-    story: list[str] = []
-    for _ in range(2):
-        until(over, random.uniform(0.2, 0.45) * seconds)
-        pid = 0 if over() else int(until(lambda: world.access_point.daemon("condor_schedd")))
-        if not pid:
-            break
-        os.kill(pid, signal.SIGTERM)
-        story.append(f"{time.strftime('%H:%M:%S')} SIGTERM for the schedd")
-        until(lambda: world.access_point.daemon("condor_schedd") not in (0, pid))  # noqa: B023
-        until(world.answers, pause=0.5)
-    return story

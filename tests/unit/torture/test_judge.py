@@ -181,6 +181,16 @@ def test_a_job_that_the_schedd_removed_with_the_dagman_job() -> None:
     assert verdict("", run._replace(code=1)).findings
 
 
+def test_a_chain_whose_files_were_lost_with_its_job_begins_again() -> None:
+    nodes = (Node("A", bundled="yes"), Node("B", ("A",), bundled="yes"))
+    first = "1 A 0 start 2.0 0\n1 A 0 end 2.0 0\n1 B 0 start 2.0 0\n"
+    again = "9 A 0 start 7.0 0\n9 A 0 end 7.0 0\n9 B 0 start 7.0 0\n9 B 0 end 7.0 0\n"
+    runs = (Generation((1,), removed=True), Generation((9,), code=0))
+    assert not verdict(first + again, *runs, nodes=nodes).findings
+    apart = first.replace("B 0 start 2.0", "B 0 start 3.0")
+    assert verdict(apart + again, *runs, nodes=nodes).findings
+
+
 def test_a_run_that_another_dagman_job_recovered() -> None:
     assert not verdict(
         A + B0 + by_another(B1 + PRE + C + POST), Generation((1, 9), code=0)
