@@ -116,19 +116,20 @@ class NodesLog:
             ) from None
         try:
             self._bindings = htcondor2.JobEventLog(self.path)
-            _keep_from_programs(os.fstat(self._fd))
+            self._file = os.fstat(self._fd)
+            _keep_from_programs(self._file)
         except htcondor2.HTCondorException as error:
             self._raise_machine_error()
             raise FileError(f"can't read the nodes log {self.path}: {error}") from None
 
     @property
-    def position(self) -> tuple[int, int]:
-        """How far it has been read, in bytes, and how long it was then."""
-        return self._offset, self._size
+    def position(self) -> tuple[int, int, os.stat_result]:
+        """How far it has been read, in bytes, how long it was then, and which file it is."""
+        return self._offset, self._size, self._file
 
     @position.setter
-    def position(self, position: tuple[int, int]) -> None:
-        self._offset, self._size = position
+    def position(self, position: tuple[int, int, os.stat_result]) -> None:
+        self._offset, self._size, self._file = position
 
     def read(self) -> list[LogEvent | LogBroken | LogRepaired]:
         """New events, at most MAX_BATCH_EVENTS of them; an empty list if there are none yet.
@@ -339,7 +340,7 @@ class NodesLog:
             info = os.stat(self.path)
         except OSError as error:
             return LogBroken(f"{self.path} is gone ({error.strerror})")
-        if not os.path.samestat(info, os.fstat(self._fd)):
+        if not os.path.samestat(info, self._file):
             return LogBroken(f"{self.path} has been replaced by another file")
         before, self._size = self._size, info.st_size
         if self._size < before:
@@ -466,18 +467,15 @@ def has_submit_events(path: str, cluster: int, since: float = 0.0) -> bool:
     """
     if not cluster:
         return False
-    try:
-        with os.fdopen(files.open_to_append(path, os.O_RDONLY), "rb") as log:
-            if os.fstat(log.fileno()).st_mtime <= since:
-                return False
-            rest = b""
-            while block := log.read(BLOCK_BYTES):
-                text = rest + block
-                if any(int(found[1]) > cluster for found in _SUBMIT.finditer(text)):
-                    return True
-                rest = text[-_MAX_HEAD_BYTES:]
-    except OSError:
-        pass
+    with contextlib.suppress(OSError), open(files.open_to_append(path, os.O_RDONLY), "rb") as log:
+        if os.fstat(log.fileno()).st_mtime <= since:
+            return False
+        rest = b""
+        while block := log.read(BLOCK_BYTES):
+            text = rest + block
+            if any(int(found[1]) > cluster for found in _SUBMIT.finditer(text)):
+                return True
+            rest = text[-_MAX_HEAD_BYTES:]
     return False
 
 

@@ -317,8 +317,8 @@ def _exit_code_before_start(options: DagmanOptions) -> int:
         return EXIT_ERROR
     try:
         begun = os.lstat(options.lockfile or options.paths().lock).st_size > 0
-    except OSError:
-        begun = False
+    except OSError as error:  # another error tells nothing of whether it is there
+        begun = error.errno not in (errno.ENOENT, errno.ENOTDIR)
     return EXIT_RESTART if begun else EXIT_ERROR
 
 

@@ -90,7 +90,7 @@ class Memory(NamedTuple):
     ad_age_s: float  # how old the date in DAGMan's job ad is
     schedd: list[Any]  # see ScheddAdapter.memory
     listening: Listening | None  # where commands come from
-    log: tuple[int, int]  # how far it has been read, and its size then
+    log: tuple[int, int, os.stat_result]  # see NodesLog.position
     halted: bool  # whether the halt file was there
     wakes: tuple[float, ...]  # of the last hour, monotonic seconds
     cpu_s: float  # that the process has used
@@ -164,12 +164,12 @@ class Sleeper:
 
     def _quiet_until(self, loop: Loop) -> float:
         woken_at = self._wakes[-1] if self._wakes else 0.0
-        if loop.fed_at <= woken_at:
-            return woken_at + SLEEP_AGAIN_S
-        lately = sum(1 for wake in self._wakes if wake > loop.fed_at - HOUR)
-        awake_s = max(float(loop.run.config.sleep_after), COST * self._start_s)
-        awake_s *= 2.0 ** max(0, lately - OFTEN)
-        return loop.fed_at + min(awake_s, HOUR)
+        since = max(loop.fed_at, woken_at)
+        lately = sum(1 for wake in self._wakes if wake > since - HOUR)
+        awake_s = SLEEP_AGAIN_S
+        if loop.fed_at > woken_at:
+            awake_s = max(float(loop.run.config.sleep_after), COST * self._start_s)
+        return since + min(awake_s * 2.0 ** max(0, lately - OFTEN), HOUR)
 
     def consider(self, loop: Loop) -> None:
         """Sleep, if it is time and nothing is under way: this does not return then."""
@@ -184,7 +184,7 @@ class Sleeper:
             return
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
         try:
-            if not (loop.looks_again() or _has_unread(loop)):
+            if not loop.looks_again() and _is_settled(loop):
                 self._sleep(loop)
         except Exception as error:  # DAGMan goes on without sleep, whatever it is
             self._is_possible = False
@@ -197,6 +197,8 @@ class Sleeper:
         now = run.clock.monotonic()
         wakes = tuple(wake for wake in self._wakes if wake > now - HOUR)
         memory = _memory(loop, wakes)
+        if run.is_orphaned():  # what `memory` has is another parent, and would be so for ever
+            return
         found, watches = memory.descriptors, loop.watches()
         run.out.say("Nothing to do: asleep until something happens", 3)
         run.out.flush()
@@ -238,7 +240,7 @@ def _memory(loop: Loop, wakes: tuple[float, ...]) -> Memory:
         log=run.log.position,
         wakes=wakes,
         cpu_s=time.process_time(),
-    )._replace(next_log_check_at=0.0)  # there may be news, of which a new watch does not tell
+    )._replace(next_log_check_at=0.0, next_parent_check_at=0.0)  # a new watch tells of no old news
 
 
 def _waiting(loop: Loop, memory: Memory, kept: int) -> Waiting:
@@ -296,10 +298,10 @@ def _leave_open(wanted: set[int]) -> None:
                 os.set_inheritable(int(name), int(name) in wanted)
 
 
-def _has_unread(loop: Loop) -> bool:
-    """Whether the log has more than has been read: half an event, which would wake it at once."""
-    log: Any = loop.run.log
-    return bool(os.stat(log.path).st_size != log.position[0])
+def _is_settled(loop: Loop) -> bool:
+    """Whether nothing would wake it at once: half an event in the log, a lock file to make anew."""
+    run: Any = loop.run
+    return os.path.lexists(run.lock.path) and os.stat(run.log.path).st_size == run.log.position[0]
 
 
 def _has_children() -> bool:

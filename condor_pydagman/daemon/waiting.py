@@ -62,7 +62,7 @@ class Waiting(NamedTuple):
             OSError: it can't be executed; what was opened for it is closed again.
         """
         until = min(self.until, self.renew_at, self.look_at)
-        words = ["until", until, *self.words, "exec", sys.argv[0], *sys.argv]
+        words = ["until", until, *self.words, "exec", sys.argv[0]]
         told = kept_open(b"".join(os.fsencode(str(word)) + b"\0" for word in words))
         ours = self._replace(cpu_s=time.process_time())
         own = kept_open(json.dumps([form(), ours]).encode("ascii"))
@@ -121,18 +121,18 @@ def go_on_waiting(waiting: Waiting) -> str:
     if now >= waiting.until:
         return "deadline"
     looks = now >= waiting.look_at
-    answer = _ask(waiting.expected, looks=looks)
-    if answer == _OTHER:
-        return "queue"
-    if answer == _SAME:
-        look_at = now + waiting.look_every_s if looks else waiting.look_at
-        waiting = waiting._replace(renew_at=renewal_at(now, 0.0), look_at=look_at)
-    else:  # the schedd is busy, or gone
-        later = now + AD_RETRY_S
-        waiting = waiting._replace(renew_at=later, look_at=max(waiting.look_at, later))
-    with contextlib.suppress(OSError):  # the waiter is gone
+    with contextlib.suppress(OSError):  # there is nothing to ask with, or the waiter is gone
+        answer = _ask(waiting.expected, looks=looks)
+        if answer == _OTHER:
+            return "queue"
+        if answer == _SAME:
+            look_at = now + waiting.look_every_s if looks else waiting.look_at
+            waiting = waiting._replace(renew_at=renewal_at(now, 0.0), look_at=look_at)
+        else:  # the schedd is busy, or gone
+            later = now + AD_RETRY_S
+            waiting = waiting._replace(renew_at=later, look_at=max(waiting.look_at, later))
         waiting.execute()
-    return "no waiter"
+    return "no renewal"
 
 
 def _ask(expected: Expected, *, looks: bool) -> bytes:

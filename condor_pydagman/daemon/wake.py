@@ -106,7 +106,5 @@ def _lock(memory: Memory) -> LockFile:
 
 
 def _contact(memory: Memory) -> Contact:
-    socket = None
-    if memory.listening is not None:
-        socket = ControlSocket(memory.listening, memory.descriptors.command)
-    return Contact(socket, {})
+    listening, command = memory.listening, memory.descriptors.command
+    return Contact(None if listening is None else ControlSocket(listening, command), {})

@@ -18,7 +18,7 @@
  *   out FD TEXT             the log of DAGMan, and its last line
  *   leave SIGNAL TEXT       append this line and the last one, and end with 3, if the signal has
  *                           come and SIGUSR1 has not; 0: if another process is the parent
- *   exec PROGRAM            and all words that follow are its command line
+ *   exec PROGRAM            execute it, with the command line of this program
  *
  * It ends with 3, so that the schedd starts DAGMan again, if the words make no sense, or if DAGMan
  * can't be executed for ten minutes (it is being replaced).
@@ -45,7 +45,6 @@ enum {
     MAX_SAME = 4,         /* files */
     MAX_LEAVE = 4,        /* signals */
     MAX_WAIT_S = 3600,    /* between two looks */
-    MAX_WORDS = 4096,     /* of a command line */
     MAX_NEWS = 65536,     /* bytes of the log that are read for events to skip */
     MAX_KINDS = 1000,     /* numbers of events have three digits */
     MAX_PAUSE_S = 30,     /* between two tries to execute DAGMan */
@@ -74,8 +73,7 @@ static bool was_halted, skipped[MAX_KINDS];
 static off_t log_offset;
 static pid_t parent;
 static double until = -1, look_s = 60;
-static char *command[MAX_WORDS + 1];
-static char *next_word, *end_of_words;
+static char **command, *next_word, *end_of_words;
 
 static void give_up(void)
 {
@@ -116,17 +114,6 @@ static void poll_also(int fd, bool watch)
     polled[polled_count++] = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
-static void read_command(void)
-{
-    int count = 0;
-    program = word();
-    while (next_word < end_of_words) {
-        if (count == MAX_WORDS)
-            give_up();
-        command[count++] = word();
-    }
-}
-
 static void obey(const char *what)
 {
     if (strcmp(what, "until") == 0)
@@ -163,7 +150,7 @@ static void obey(const char *what)
     } else if (strcmp(what, "skip") == 0)
         skipped[number() % MAX_KINDS] = true;
     else if (strcmp(what, "exec") == 0)
-        read_command();
+        program = word();
     else
         give_up();
 }
@@ -336,8 +323,10 @@ static int milliseconds(void)
     return wait > 0 ? (int)(wait * 1000) + 1 : 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc;
+    command = argv;
     read_words();
     poll_signals();
     poll_parent();

@@ -67,7 +67,7 @@ def words(random: Random) -> bytes:
     found: list[str] = []
     for word in random.choices(sorted(FORMS.keys() - {"exec"}), k=random.randrange(12)):
         found += [word, *(value(form, random) for form in FORMS[word])]
-    found += ["exec", random.choice(("/bin/true", "/bin/true", *PATHS)), "true"]
+    found += ["exec", random.choice(("/bin/true", "/bin/true", *PATHS))]
     told = bytearray(b"".join(word.encode("latin-1") + b"\0" for word in found))
     if random.random() < 0.5:
         return bytes(told)

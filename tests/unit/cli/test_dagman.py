@@ -25,13 +25,17 @@ def test_an_error_of_the_machine_is_not_reported_as_a_bug(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ELOOP])
-@pytest.mark.parametrize(("lock", "code"), [("", 1), ("1 2\n", 3)])
+@pytest.mark.parametrize(
+    ("lock", "code"),
+    [("empty", 1), ("begun", 3), ("empty/none", 1), ("can't be looked at" * 99, 3)],
+)
 def test_what_only_a_person_can_mend_ends_a_run_that_has_not_begun(
     tmp_path: Path, number: int, lock: str, code: int
 ) -> None:
     """The schedd would start DAGMan again for ever after any other exit code."""
-    (tmp_path / "lock").write_text(lock)
-    options = DagmanOptions(dag_files=("t.dag",), lockfile=str(tmp_path / "lock"))
+    (tmp_path / "empty").touch()
+    (tmp_path / "begun").write_text("1 2\n")
+    options = DagmanOptions(dag_files=("t.dag",), lockfile=str(tmp_path / lock))
     text, found = dagman._unexpected_error(OSError(number, "why", "some/file"), options)
     assert (found, "bug" in text, "some/file" in text) == (code, False, True)
 

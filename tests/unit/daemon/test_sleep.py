@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -44,6 +45,7 @@ def there_is_a_waiter(monkeypatch: pytest.MonkeyPatch) -> None:
         ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0), 0.1, 50.0, 120.0),  # seven in an hour
         ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0), 0.1, 4000.0, 60.0),  # that hour is over
         (tuple(float(number) for number in range(40)), 0.1, 50.0, HOUR),
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 50.0), 0.1, 50.0, 2 * SLEEP_AGAIN_S),  # others call often
     ],
 )
 def test_when_it_sleeps(
@@ -76,7 +78,7 @@ def test_it_keeps_no_process_for_the_schedd(mocker: MockerFixture) -> None:
     there = [True]
     schedd = SimpleNamespace(rest=there.pop)
     mocker.patch.object(sleep, "_has_children", lambda: bool(there))
-    mocker.patch.object(sleep, "_has_unread", return_value=False)
+    mocker.patch.object(sleep, "_is_settled", return_value=True)
     slept = mocker.patch.object(Sleeper, "_sleep")
     Sleeper((), 0.1).consider(loop(rests=True, looks_again=lambda: False, schedd=schedd))
     assert slept.called
@@ -104,14 +106,21 @@ def test_nor_is_what_another_version_has_kept(monkeypatch: pytest.MonkeyPatch) -
     assert pickle.loads(kept) != form()
 
 
-@pytest.mark.parametrize(("read_to", "unread"), [(5, False), (3, True)])
-def test_half_an_event_at_the_end_of_the_log_keeps_it_awake(
-    tmp_path: Path, read_to: int, unread: bool
-) -> None:
-    """It has not been read, so the waiter would wake DAGMan at once, again and again."""
+@pytest.mark.parametrize(("read_to", "lock"), [(5, "log"), (3, "log"), (5, "gone")])
+def test_what_would_wake_it_at_once_keeps_it_awake(tmp_path: Path, read_to: int, lock: str) -> None:
+    """Half an event that has not been read, or a lock file that DAGMan has still to make anew."""
     (tmp_path / "log").write_text("12345")
     log = SimpleNamespace(path=str(tmp_path / "log"), position=(read_to, read_to))
-    assert sleep._has_unread(SimpleNamespace(run=SimpleNamespace(log=log))) is unread  # type: ignore[arg-type]
+    run = SimpleNamespace(log=log, lock=SimpleNamespace(path=str(tmp_path / lock)))
+    settled = (read_to, lock) == (5, "log")
+    assert sleep._is_settled(SimpleNamespace(run=run)) is settled  # type: ignore[arg-type]
+
+
+def test_an_orphan_does_not_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take what has adopted it for its parent, and hold the lock for ever."""
+    monkeypatch.setattr(sleep, "_memory", lambda *_: None)  # so that it can't go on
+    loop: Any = SimpleNamespace(run=SimpleNamespace(clock=time, is_orphaned=lambda: True))
+    Sleeper((), 0.1)._sleep(loop)
 
 
 @pytest.mark.parametrize(

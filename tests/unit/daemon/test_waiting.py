@@ -27,10 +27,14 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[Waiting]:
     return found
 
 
-def answer(monkeypatch: pytest.MonkeyPatch, text: bytes, looks: list[bool] | None = None) -> None:
+def answer(
+    monkeypatch: pytest.MonkeyPatch, text: bytes | None, looks: list[bool] | None = None
+) -> None:
     def ask(expected: Expected, *, looks: bool) -> bytes:
         assert expected == EXPECTED
         asked.append(looks)
+        if text is None:
+            raise BlockingIOError  # no process can be made
         return text
 
     asked = [] if looks is None else looks
@@ -65,10 +69,15 @@ def test_a_schedd_that_does_not_answer_is_asked_later(
 
 
 @pytest.mark.parametrize(
-    ("until", "text", "reason"), [(NOW, b"=", "deadline"), (NOW + 1, b"/", "queue")]
+    ("until", "text", "reason"),
+    [(NOW, b"=", "deadline"), (NOW + 1, b"/", "queue"), (NOW + 1, None, "no renewal")],
 )
 def test_it_wakes(
-    executed: list[Waiting], monkeypatch: pytest.MonkeyPatch, until: float, text: bytes, reason: str
+    executed: list[Waiting],
+    monkeypatch: pytest.MonkeyPatch,
+    until: float,
+    text: bytes | None,
+    reason: str,
 ) -> None:
     answer(monkeypatch, text)
     assert go_on_waiting(SLEEP._replace(until=until)) == reason
@@ -102,6 +111,7 @@ def test_what_it_waits_for_is_read_again(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def execute(program: str, command: list[str], environment: dict[str, str]) -> None:
         assert program == waiting.WAITER
+        assert command == ["dagman", "-f"]
         assert environment[MEMORY] == "9"
         told["words"] = os.pread(int(environment[WORDS]), 9999, 0)
         told["own"] = os.pread(int(environment[WAITING]), 9999, 0)
@@ -113,7 +123,7 @@ def test_what_it_waits_for_is_read_again(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(OSError):
         SLEEP.execute()
     assert os.listdir("/proc/self/fd") == before
-    words = [b"until", b"1000.0", b"look", b"60", b"exec", b"dagman", b"dagman", b"-f", b""]
+    words = [b"until", b"1000.0", b"look", b"60", b"exec", b"dagman", b""]
     assert told["words"].split(b"\0") == words
     again = read_waiting(str(waiting.kept_open(told["own"])))
     assert again is not None
