@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,16 +18,14 @@ from tests.waiting import LIMIT_S
 
 
 @pytest.fixture(autouse=True)
-def transfer_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+def transfer_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # its handlers would stay
     settings = Settings(directory=str(work_directory / "shared"), max_retries=0)
     monkeypatch.setattr(
         "condor_pydagman.placement.transfer_command.configured_settings", lambda: settings
     )
     (work_directory / "a").write_text("content")
-    yield work_directory
-    for number, handler in handlers.items():  # the command has its own, to the end of its process
-        signal.signal(number, handler)
+    return work_directory
 
 
 def transfer(*words: str) -> int:

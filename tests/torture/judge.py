@@ -9,6 +9,7 @@ attempt has begun, and when its DAGMan goes on.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -156,6 +157,7 @@ class _Run(Record):
         self.line = 0  # of the ledger
         self.ran: set[str] = set()  # nodes that did
         self.failed: set[str] = set()  # so far
+        self.clusters: defaultdict[str, set[int]] = defaultdict(set)  # of each node
         self.nodes: dict[str, Node] = {}
         self.works: dict[str, bool] = {}  # whether it and all before it succeed
         for node in nodes:
@@ -188,16 +190,11 @@ class _Run(Record):
     def is_rescued(self, marked: frozenset[str]) -> None:
         """The rescue file says so; who had children that began must be done in it, unless their
         files come home together, from one job."""
-        begun = {
-            name: {line.cluster for one in attempts.values() for line in one.lines}
-            for name, attempts in self.attempts.items()
-            if attempts
-        }
         wanted = {
             parent
-            for name, clusters in begun.items()
+            for name in filter(self.attempts.get, self.nodes)
             for parent in self.nodes[name].parents
-            if self.nodes[name].bundled != "yes" or not clusters <= begun.get(parent, set())
+            if self.nodes[name].bundled != "yes" or not self.clusters[name] <= self.clusters[parent]
         }
         self.rescued(marked & self.seen, wanted & self.seen)
 
@@ -217,6 +214,7 @@ class _Run(Record):
         else:
             self.script_ends(node.name, line.what.partition("-")[0], line.id)
         attempt.lines.append(line)
+        self.clusters[line.node].add(line.cluster)
         if line.retry == node.last and attempt.is_whole:
             (self.done if node.works else self.failed).add(node.name)
 
