@@ -40,7 +40,7 @@ from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.features.bundle.tasks import NodeOrder, differing
 from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
 from condor_pydagman.features.common.steps import steps
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.model import DONE, JOIN, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -168,7 +168,8 @@ class _Packing:
     def _line(self, name: str) -> LineOutlook:
         found = [self._together(*key) for key in self._groups if key[0].name == name]
         kinds = tuple(one for one, _ in found)
-        alone = [pair for pair in self._alone.items() if self._line_of[pair[0]].name == name]
+        own = (node for node in self._alone if self._line_of[node].name == name)
+        alone = [(node, self._alone[node]) for node in own if not self._dag.flags[node] & JOIN]
         apart = [pair for _, some in found for pair in some]
         apart += self._apart([node for node, why in alone if why == ONLY_ONE])
         return LineOutlook(name, kinds, self._by_reason(alone), self._by_reason(apart))
