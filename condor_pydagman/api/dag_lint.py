@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from condor_pydagman.api.dag_errors import Place
 from condor_pydagman.api.dag_reading import StrPath, build_options, names_of
-from condor_pydagman.cli.lint_report import checked_world
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.feature_table import asked_by
 from condor_pydagman.lint.findings import Finding, Severity
 from condor_pydagman.lint.lint import lint
+from condor_pydagman.lint.lint_world import DiskWorld
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def lint_dag(
     """
     options = build_options(use_dag_dir, any_node_names)._replace(use_join_nodes=True, strict=0)
     asked = asked_by(DagmanOptions(bundle=bundle))
-    findings = lint(names_of(paths), checked_world(), options, asked)
+    findings = lint(names_of(paths), DiskWorld(), options, asked)
     return tuple(map(_value, findings.kept))
 
 

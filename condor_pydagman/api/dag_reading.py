@@ -144,7 +144,7 @@ def _cycle(
     from condor_pydagman.lint.lint_world import DiskWorld  # late: few DAGs have a cycle
 
     parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
-    found, text = place_of(("PARENT", parent, child), names, DiskWorld(blocks=read), how)
+    found, text = place_of(("PARENT", parent, child), names, DiskWorld(read), how)
     file, _, line = (found or dag.place(cycle[0])).rpartition(":")
     message = f"a cycle exists in the dag: {describe_cycle(dag, cycle)}"
     return (DagProblem(message, Place(file, int(line or 0)), text, "PARENT"),)

@@ -47,9 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(USAGE.rstrip("\n"))
         return NO_ISSUES
     if "lint" in options.given:
-        from condor_pydagman.cli.lint_report import checked_world, run_lint
+        from condor_pydagman.cli.lint_report import run_lint
 
-        return run_lint(options, checked_world())
+        return run_lint(options, DiskWorld())
     return _run(options)
 
 

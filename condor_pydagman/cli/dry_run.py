@@ -160,6 +160,7 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
     from condor_pydagman.cli.checks_before_run import lint_run
     from condor_pydagman.daemon.helpers import Ahead, foresee
     from condor_pydagman.lint.job_counts import count_jobs
+    from condor_pydagman.lint.lint_world import DiskWorld
     from condor_pydagman.records.job_description import Workflow
 
     paths = options.paths()
@@ -180,10 +181,10 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
         count_jobs(dag, submitted, workflow),
         config,
         living_holder(paths.lock) is not None or _is_queued(paths),
-        foreseen,
-        {node: why for one in foreseen for node, why in one.reasons.items()},
+        list(foreseen.values()),
+        {node: why for one in foreseen.values() for node, why in one.reasons.items()},
         _inner(dag, options, look),
-        lint_run(dag, options, config, trusted=False),
+        lint_run(dag, options, config, DiskWorld(foreseen=foreseen)),
         _commands(dag, workflow) if look.commands else None,
     )
 

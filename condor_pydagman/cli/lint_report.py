@@ -10,18 +10,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.cli.checker_options import CheckerOptions
 from condor_pydagman.cli.say import say
-from condor_pydagman.config import Config
-from condor_pydagman.data_requests.requests import Allocate
-from condor_pydagman.feature_table import asked_by, part
+from condor_pydagman.feature_table import asked_by
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.lint.findings import ALL_CODES, Finding, Findings, Severity, World, meaning
 from condor_pydagman.lint.lint import lint
-from condor_pydagman.lint.lint_world import DiskWorld
 
 SCHEMA = 1
 MAX_SHOWN = 5  # of one code, in text
@@ -46,42 +40,6 @@ def run_lint(options: CheckerOptions, world: World) -> int:
     if options.strict:
         bad += findings.total(Severity.WARNING)
     return 1 if bad else 0
-
-
-def checked_world(*, trusted: bool = False) -> DiskWorld:
-    """The world as it is here, with HTCondor's configuration; `trusted` as of `DagFiles`."""
-    return DiskWorld(obstacle, space_problem, configured, DagFiles(trusted=trusted).read)
-
-
-def obstacle(feature: str, dag: Dag) -> str:
-    """What is wrong with what a DAG has of a feature, by the configuration of DAGMan."""
-    wrong: str = at_once(part(feature, "helper").obstacle(dag, configured()))
-    return wrong
-
-
-def configured() -> Config:
-    """The knobs of DAGMan.
-
-    Raises:
-        PydagmanError: the configuration is wrong.
-    """
-    from condor_pydagman.adapters import knobs
-
-    knobs.set_subsystem("DAGMAN")
-    return knobs.load("")
-
-
-def space_problem(request: Allocate) -> str:
-    """Why an allocation can't be made, by the configuration; '' if it can.
-
-    Raises:
-        PydagmanError: the configuration is wrong.
-    """
-    from condor_pydagman.adapters.knobs import lookup
-    from condor_pydagman.data_requests.settings import settings_of
-    from condor_pydagman.data_requests.space import space_problem as problem
-
-    return problem(request, settings_of(configured(), lookup))
 
 
 def as_text(findings: Findings) -> Iterator[str]:

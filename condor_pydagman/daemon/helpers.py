@@ -41,6 +41,7 @@ class Ahead(NamedTuple):
     paths: DagPaths
     options: DagmanOptions
     config: Config
+    only_checks: bool = False  # nothing is marked, nor is the pool asked, which may take long
 
 
 class Foreseen(NamedTuple):
@@ -106,10 +107,10 @@ def open_helpers(run: DagRun, admin: Config) -> None:
         run.helpers.open(name)
 
 
-def foresee(dag: Dag, ahead: Ahead) -> list[Foreseen]:
-    """What features are to do; what they take for done is marked so."""
-    helpers = map(_module, helpers_of(dag))
-    return [one.foresee(dag, ahead) for one in helpers if hasattr(one, "foresee")]
+def foresee(dag: Dag, ahead: Ahead) -> dict[str, Foreseen]:
+    """What features are to do, by their names; what they take for done is marked so."""
+    helpers = ((name, _module(name)) for name in helpers_of(dag))
+    return {name: one.foresee(dag, ahead) for name, one in helpers if hasattr(one, "foresee")}
 
 
 class InSteps(Protocol):
@@ -148,11 +149,10 @@ class Helpers:
             return found
         helper = _module(name).open_helper(self)
         if hasattr(helper, "serve"):
-            made = self._processes[name] = self._started(helper)
-            return made
-        in_steps: InSteps = helper
-        self._in_steps[name] = in_steps
-        return in_steps
+            found = self._processes[name] = self._started(helper)
+        else:
+            found = self._in_steps[name] = helper
+        return found
 
     def _started(self, helper: Helper) -> HelperProcess:
         if helper.is_like_new and self.run.config.sleep_after:

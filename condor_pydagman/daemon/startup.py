@@ -211,7 +211,7 @@ def _read(it: Plan) -> tuple[Dag, int]:
     set_guard(ProgramFiles().check)
     helpers.preload(dag, admin)
     if options.dry_run:
-        for foreseen in helpers.foresee(dag, helpers.Ahead(it.paths, options, config)):
+        for foreseen in helpers.foresee(dag, helpers.Ahead(it.paths, options, config)).values():
             _say_all(it.out, foreseen.lines)
     return dag, rescue_number
 

@@ -33,7 +33,7 @@ from condor_pydagman.language.submit_file import (
 )
 from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint import value_rules
-from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
+from condor_pydagman.lint.findings import FileKind, Findings, Severity, World, content
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.odd_characters import CODE as ODD
 from condor_pydagman.lint.odd_characters import odd
@@ -67,8 +67,6 @@ _OF_FILES = frozenset(
         *(name for names in _STANDARD for name in names),
     )
 )
-
-
 _ZERO = re.compile(r"0+(?=\s*$|\s+[A-Za-z])")
 _WORD = re.compile(r"(?!undefined$)[a-z][a-z_]*")  # HTCondor's own attributes have capitals
 _NAMES = ("job", "retry")  # macros that each node has, and `getter` is told of
@@ -324,9 +322,8 @@ def _word(get: Get, names: tuple[str, ...]) -> str:
 
 def _source(dag: Dag, node: int) -> str:
     submit = dag.submits[node]
-    return (
-        f"{'the description' if submit in dag.descriptions else submit} of node {dag.names[node]}"
-    )
+    what = "the description" if submit in dag.descriptions else submit
+    return f"{what} of node {dag.names[node]}"
 
 
 def _within(directory: str) -> str:
@@ -463,7 +460,7 @@ class _Texts:
 
     def _read(self, node: int, directory: str, submit: str) -> SubmitText | None:
         try:
-            text = self._content(directory, submit)
+            text = content(self._dag, self._world, directory, submit)
         except (OSError, FileError) as error:
             reason = getattr(error, "strerror", None) or error
             self._note(UNCHECKED, node, submit, f" is not checked: {reason}")
@@ -489,17 +486,6 @@ class _Texts:
             self._note(NEEDED, node, submit, f": {missing}, which it includes, does not exist")
         return read if read.plain else None
 
-    def _content(self, directory: str, submit: str) -> str | None:
-        """The text of a file, or of an inline description; None if it is no ordinary file.  Raises
-        OSError, FileError."""
-        text = self._dag.descriptions.get(submit)
-        if text is not None:
-            return text
-        path = os.path.join(directory, submit)
-        if self._world.kind(path) not in (FileKind.FILE, FileKind.EXECUTABLE):
-            return None
-        return self._world.read_text(path)
-
     def mentioned_by_data_nodes(self) -> set[str]:
         """Lower-case macros in the files that DATA nodes, and FINAL nodes, name."""
         dag, kinds = self._dag, (NodeKind.DATA, NodeKind.FINAL)
@@ -511,7 +497,7 @@ class _Texts:
         found: set[str] = set()
         for file in sorted(files):
             with suppress(OSError, FileError):  # running the node will show why
-                found |= mentioned(self._content(*file) or "")
+                found |= mentioned(content(dag, self._world, *file) or "")
         return found
 
     def _note(

@@ -10,7 +10,7 @@ import os.path
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.feature_table import part
+from condor_pydagman.feature_table import own
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.hints import odd_character
@@ -55,10 +55,9 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
     firsts = FirstNodes(dag)
     _submit_files(dag, world, findings, firsts)
     _scripts(dag, world, findings, firsts)
-    for name in dag.features:
-        rules = part(name, "lint")
-        if hasattr(rules, "check_programs"):
-            rules.check_programs(dag, world, findings)
+    checks = (own(name, "lint", "check_programs") for name in dag.features)
+    for check in filter(None, checks):
+        check(dag, world, findings)
     _subdags(dag, world, findings, firsts)
     _written_by_dagman(dag, world, findings)
     if dag.files and world.absolute(dag.files[0]).startswith("/tmp/"):

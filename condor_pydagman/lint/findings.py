@@ -6,9 +6,10 @@ files, DAG4xx lines that do nothing or not what they seem to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os.path
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, IntEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
@@ -94,8 +95,9 @@ class World(Protocol):
         """Of what a description names: what is not read or run, and why; and else the file that it
         includes and that is not there."""
 
-    def outlook(self, feature: str, dag: Dag) -> Iterable[str]:
-        """What a feature says of what would run, in lines."""
+    def foreseen(self, feature: str, dag: Dag) -> tuple[Sequence[str], Mapping[str, Any]]:
+        """What a feature is to do in a DAG, as far as that is known without asking the pool: for
+        people, and for programs."""
 
 
 class Severity(IntEnum):
@@ -361,6 +363,15 @@ def nodes_named(dag: Dag, node: int, count: int) -> str:
     """`count` nodes by the name of one of them."""
     others = f" and {number_of(count - 1, 'other node')}" if count > 1 else ""
     return f"node {dag.names[node]}{others}"
+
+
+def content(dag: Dag, world: World, directory: str, submit: str) -> str | None:
+    """The text of a submit file, or of an inline description; None if it is no ordinary file.
+    Raises OSError, FileError."""
+    text, path = dag.descriptions.get(submit), os.path.join(directory, submit)
+    if text is None and world.kind(path) in (FileKind.FILE, FileKind.EXECUTABLE):
+        return world.read_text(path)
+    return text
 
 
 class Findings:

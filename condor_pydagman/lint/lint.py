@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.feature_table import home, part
+from condor_pydagman.feature_table import home, own, part
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag
@@ -83,10 +83,9 @@ def lint(
 
 def _check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
     """What features find that is not of the Dag alone."""
-    for name in dag.features:
-        check = getattr(part(name, "lint"), "check_around", None)
-        if check is not None:
-            check(dag, world, findings, options)
+    checks = (own(name, "lint", "check_around") for name in dag.features)
+    for check in filter(None, checks):
+        check(dag, world, findings, options)
 
 
 def place_of(

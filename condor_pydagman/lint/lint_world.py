@@ -9,16 +9,19 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.feature_table import part
+from condor_pydagman.feature_table import MOVES_DATA, part
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.lint.findings import FileKind, Reading
+from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import message
 
 _READER = "condor_pydagman.lint.description_reader"
@@ -29,22 +32,16 @@ class DiskWorld:
     """A `lint.findings.World`; relative paths are from the current directory.
 
     Args:
-        obstacle: says what is wrong with what a DAG has of a feature; '' if nothing is.
-        space: says why an allocation can't be made; '' if it can.
-        config: reads the knobs of DAGMan.
         blocks: reads DAG files in blocks of whole lines.
+        foreseen: by features, what is known already: a `Foreseen` of `daemon.helpers`.
     """
 
     def __init__(
         self,
-        obstacle: Callable[[str, Dag], str] = lambda feature, dag: "",
-        space: Callable[[Allocate], str] = lambda request: "",
-        config: Callable[[], Config | None] = lambda: None,
         blocks: Callable[[str], Iterator[str]] | None = None,
+        foreseen: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        self._obstacle = obstacle
-        self._config = config
-        self._space = space
+        self._foreseen = foreseen
         self._kinds: dict[str, FileKind] = {}
         self._owners: dict[str, tuple[int, int]] = {}  # of submit files; of the DAG by ""
         self._blocks = blocks or files.DagFiles().read
@@ -75,10 +72,17 @@ class DiskWorld:
             kind = self._kinds[path] = _kind(path)
         return kind
 
-    def outlook(self, feature: str, dag: Dag) -> Iterable[str]:
-        """What a feature says of what would run, in lines."""
-        lines: Iterable[str] = part(feature, "adapters.outlook").lines(dag)
-        return lines
+    def foreseen(self, feature: str, dag: Dag) -> tuple[Sequence[str], Mapping[str, Any]]:
+        """See `World`."""
+        found = self._foreseen.get(feature)
+        if found is None:  # by an `Ahead` of `daemon.helpers`, without what that module takes
+            paths, config = DagPaths(dag.files[0]), self.config() or Config()
+            ahead = SimpleNamespace(paths=paths, config=config, only_checks=True)
+            try:
+                found = part(feature, "helper").foresee(dag, ahead)
+            except ImportError:  # HTCondor's bindings are not there
+                return (), {}
+        return found.lines, found.fields
 
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory."""
@@ -122,21 +126,23 @@ class DiskWorld:
 
     def config(self) -> Config | None:
         """The knobs of DAGMan, without the DAG's CONFIG file; None if they can't be known."""
+        from condor_pydagman.adapters import knobs
+
         with contextlib.suppress(Exception):  # errors of the configuration are reported elsewhere
-            return self._config()
+            knobs.set_subsystem("DAGMAN")
+            return knobs.load("")
         return None
 
     def obstacle(self, feature: str, dag: Dag) -> str:
-        """Why DAGMan refuses what a DAG has of a feature; '' if it does not, or if that can't be
-        known."""
+        """See `World`."""
         with contextlib.suppress(Exception):  # errors of the configuration are reported elsewhere
-            return self._obstacle(feature, dag)
+            return str(at_once(part(feature, "helper").obstacle(dag, self.config())))
         return ""
 
     def space_problem(self, request: Allocate) -> str:
         """Why an allocation can't be made, as a clause; '' if it can, or that can't be known."""
         with contextlib.suppress(Exception):  # the node will show why
-            return self._space(request)
+            return str(part(MOVES_DATA, "lint").space_problem(request, self.config()))
         return ""
 
     def unreadable(self, text: str, directory: str, source: str = "") -> str:

@@ -143,10 +143,6 @@ def _start(check: Callable[[], str]) -> tuple[int, int]:
         OSError: fork or pipe failed.
     """
     verdict, told = os.pipe()
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
     try:
         child = os.fork()
     except OSError:
@@ -270,7 +266,7 @@ def _place_of(words: tuple[str, ...], options: DagmanOptions, config: Config) ->
     from condor_pydagman.lint.lint import place_of
     from condor_pydagman.lint.lint_world import DiskWorld
 
-    world = DiskWorld(blocks=DagFiles(trusted=True).read)
+    world = DiskWorld(DagFiles(trusted=True).read)
     return place_of(words, options.dag_files, world, build_options(options, config))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Optional
 
 from condor_pydagman.data_requests.request_ads import is_request
@@ -14,7 +15,7 @@ from condor_pydagman.data_requests.request_text import is_pattern_to_file, read_
 from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import DONE, NOOP, Dag
-from condor_pydagman.lint.findings import FileKind, Findings, World
+from condor_pydagman.lint.findings import Findings, World, content
 from condor_pydagman.vocabulary import NodeKind
 
 # Macros that DAGMan sets for every node, with what they may be.
@@ -89,16 +90,9 @@ def _remarks(text: str, macros: Mapping[str, str], world: World) -> Iterator[tup
 
 
 def _text(dag: Dag, node: int, world: World) -> str | None:
-    inline = dag.descriptions.get(dag.submits[node])
-    if inline is not None:
-        return inline
-    path = os.path.join(dag.directories.get(node, ""), dag.submits[node])
-    if world.kind(path) not in (FileKind.FILE, FileKind.EXECUTABLE):
-        return None  # another rule says so
-    try:
-        return world.read_text(path)
-    except Exception:  # running the node will show why
-        return None
+    with suppress(Exception):  # running the node will show why, or another rule says so
+        return content(dag, world, dag.directories.get(node, ""), dag.submits[node])
+    return None
 
 
 def _name(dag: Dag, node: int) -> str:

@@ -57,7 +57,6 @@ _NO_COUNT = re.compile(r"-\d+|(?:\d+[\s,]+)?[A-Za-z_]\w*")
 _NO_PROGRAM = ("vm", "docker", "container", "grid", "10", "13", "9")
 _PROGRAMS = ("executable", "cmd", "shell")
 
-
 # All names of commands that are looked at, but those that `attribute_of` knows.
 KEYS = (
     *("universe", PROXY),

@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -23,8 +24,9 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters import local_time
-from condor_pydagman.cli import pydagman
+from condor_pydagman.cli import dag_checker, pydagman
 from condor_pydagman.explain import jobs
+from condor_pydagman.features.bundle.adapters import slots
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.web.dag_answers import details_of
@@ -35,14 +37,19 @@ from tests.readers.world import World
 
 GOLDENS = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.golden"))}
 INDENT = "    "
-READER = re.compile(r"\$ condor_pydagman (.*?)(?: \| text of (.+))?|GET (\w+)(?: (.+))?")
+PROGRAMS = {"condor_pydagman": pydagman.main, "condor_dag_checker": dag_checker.main}
+READER = re.compile(
+    r"\$ (condor_pydagman|condor_dag_checker) (.*?)(?: \| text of (.+))?|GET (\w+)(?: (.+))?"
+)
 MOST = 150  # characters of JSON in a line
 
 
 @pytest.mark.parametrize("name", GOLDENS)
-def test_golden(name: str, work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_golden(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = GOLDENS[name].read_text(encoding="utf-8")
-    found = play(expected, monkeypatch).replace(str(work_directory), "HERE")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as here:  # of one in /tmp the checker warns
+        monkeypatch.chdir(here)
+        found = play(expected, monkeypatch).replace(here, "HERE")
     if os.environ.get("WRITE_GOLDENS"):
         GOLDENS[name].write_text(found, encoding="utf-8")
     elif found != expected:
@@ -79,6 +86,7 @@ def _world(dag: str, patch: pytest.MonkeyPatch) -> World:
     patch.setattr(time, "localtime", lambda at=None: time.gmtime(world.now if at is None else at))
     _forget_minutes()
     patch.setattr(schedd_queries, "_asked", world.pool.asked)
+    patch.setattr(slots, "known_slots", lambda: len(world.pool.slots))
     patch.setattr(jobs, "ask", lambda _, __, *given, shape: jobs.counts_of(*given))
     return world
 
@@ -99,26 +107,30 @@ def _played(world: World, step: str) -> Iterator[str]:
                 world.happen(what)
         return
     yield step
-    words, parts, page, node = reader.groups()
-    said = list(_of_page(world, page, node) if page else _of_command(words, parts))
+    program, words, parts, page, node = reader.groups()
+    said = list(_of_page(world, page, node) if page else _of_command(program, words, parts))
     yield from (f"{INDENT}{line}".rstrip() for line in said)
     yield ""
 
 
-def _of_command(words: str, parts: str | None) -> Iterator[str]:
+def _of_command(program: str, words: str, parts: str | None) -> Iterator[str]:
     """What a command prints, and its exit code if that is not 0.
 
     Args:
-        parts: titles of those of a page of HTML that are wanted; the first is its `head`.
+        parts: titles of those of a page of HTML that are wanted; the first is its `head`; or
+            `findings`, for those of the checker without the lines of the DAG and hints.
     """
     output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", output)
         patch.setattr(sys, "stderr", output)
-        code = pydagman.main(shlex.split(words))
+        code = PROGRAMS[program](shlex.split(words))
     output.flush()
     text = output.buffer.getvalue().decode("utf-8", "backslashreplace")
-    yield from PlainText(text).lines(parts) if parts else text.splitlines()
+    if parts == "findings":
+        yield from (line for line in text.splitlines() if not line.startswith(" "))
+    else:
+        yield from PlainText(text).lines(parts) if parts else text.splitlines()
     if code:
         yield f"[{code}]"
 

@@ -74,18 +74,18 @@ LINES = {
     "": 1670,
     "adapters": 7904,
     "api": 2354,
-    "cli": 5212,
+    "cli": 5171,
     "config": 1025,
     "daemon": 5043,
     "dagman_job": 2226,
     "data_requests": 1745,
     "engine": 7783,
     "explain": 2399,
-    "features": 29998,
+    "features": 29956,
     "follow": 4557,
     "graph": 4259,
     "language": 3945,
-    "lint": 4463,
+    "lint": 4453,
     "monitor": 3123,
     "picture": 2989,
     "placement": 13695,
@@ -96,12 +96,12 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 131_186
+LINES_OF_TESTS = 131_188
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_004,
     "cli/dagman.py": 34_906,
-    "cli/dag_checker.py": 18_580,
+    "cli/dag_checker.py": 18_260,
     "cli/watch.py": 30_073,
     "placement/data_node.py": 22_014,
 }

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from condor_pydagman.features.bundle.chains import Chains, Room, why_apart, why_unlike
+from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
 from condor_pydagman.features.bundle.commands import BundleLine
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 
+ONLY_ONE = "no other node of its line can go with it"
 OTHER_KIND = "a node before it runs alone, or its job asks for something else"
 FREE_SLOTS = (
     "others wait for the same, and slots that are free may run them sooner;"
     " it joins them if such nodes prove short"
 )
+# Why a node and one before it go into no bundle together; '' if that is not known.
+Unlike = Callable[[int, int], str]
 
 
 class Chained(NamedTuple):
@@ -64,20 +67,14 @@ class ChainsAhead:
         number = sum(any(steps.get(one, 1) > 1 for one in children(head)) for head in heads)
         return Chained(number, max(steps.values()), behind) if number else Chained()
 
-    def not_behind(
-        self, nodes: Iterable[int], line_of: Mapping[int, BundleLine]
-    ) -> Iterator[tuple[int, str]]:
-        """Those of these nodes that don't run behind the ones that they wait for; and why.
-
-        Args:
-            line_of: by node, its line.
-        """
+    def not_behind(self, nodes: Iterable[int], unlike: Unlike) -> Iterator[tuple[int, str]]:
+        """Those of these nodes that don't run behind the ones that they wait for; and why."""
         for node in nodes:
             if self._steps.get(node) == 1:
-                yield node, self._apart[node] or self._why_first(node, line_of)
+                yield node, self._apart[node] or self._why_first(node, unlike)
 
-    def _why_first(self, node: int, line_of: Mapping[int, BundleLine]) -> str:
+    def _why_first(self, node: int, unlike: Unlike) -> str:
         for parent in self._dag.parents(node):
             if parent not in self._steps and not self._is_done(parent):
-                return why_unlike(self._dag, line_of, parent, node, named=False) or OTHER_KIND
+                return unlike(parent, node) or OTHER_KIND
         return FREE_SLOTS

@@ -136,7 +136,7 @@ class BundleHelper(Helper):
 
 def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
     """Which nodes would go together, and why others would not."""
-    found = outlook.outlook(dag, ahead.config.max_bundle_size)
+    found = outlook.outlook(dag, ahead.config.max_bundle_size, asks_pool=not ahead.only_checks)
     lines = list(outlook.told(found))
     fields = {"bundles": outlook.as_json(found)}
     return Foreseen(lines, fields, several_in="bundles" * outlook.packs(found))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os.path
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from condor_pydagman.errors import FileError
-from condor_pydagman.features.bundle.alone import alone_in
-from condor_pydagman.features.bundle.chains import few, waiting_inside, why_apart
+from condor_pydagman.features.bundle.chains import waiting_inside
+from condor_pydagman.features.bundle.chains_ahead import FREE_SLOTS, ONLY_ONE, OTHER_KIND
 from condor_pydagman.features.bundle.commands import (
     BUNDLED,
     BY_OPTION,
@@ -16,29 +16,11 @@ from condor_pydagman.features.bundle.commands import (
     bundle_lines_of,
     line_of_nodes,
 )
-from condor_pydagman.features.bundle.tasks import (
-    NO_FILE,
-    CannotBundle,
-    Description,
-    NodeOrder,
-    Task,
-    before_and_after,
-    described,
-    differing,
-    packable,
-)
+from condor_pydagman.features.bundle.tasks import NOT_READ
 from condor_pydagman.features.bundle.waiting import MIN_SIZE
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.findings import (
-    Code,
-    FileKind,
-    Findings,
-    Severity,
-    World,
-    nodes_named,
-)
-from condor_pydagman.lint.first_nodes import FirstNodes
+from condor_pydagman.lint.findings import Code, Findings, Severity, World, nodes_named
 from condor_pydagman.printable import does, number_of
 
 CODES = {
@@ -64,6 +46,7 @@ CODES = {
         "docs/bundles.md says what can run behind others",
     ),
 }
+_UNTOLD = (ONLY_ONE, OTHER_KIND, FREE_SLOTS)
 _NONE_WAITS = "none of its nodes waits for another of them"
 _FOR_CHAINS = "leave CHAINS out, or add the nodes that these wait for (docs/bundles.md)"
 
@@ -156,28 +139,14 @@ def _check_knob(dag: Dag, world: World, findings: Findings) -> None:
 
 
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
-    """Look for sizes that are too large; tell which nodes run alone, or not behind others by
-    CHAINS, and why, once for a reason."""
+    """Look for sizes that are too large, and CHAINS without effect; tell which nodes run alone, or
+    not behind others by CHAINS, and why, once for a reason."""
     _check_knob(dag, world, findings)
+    lines = world.foreseen("bundle", dag)[1].get("bundles", {"lines": ()})["lines"]
+    _tell_reasons(dag, "DAG423", "can't be bundled", lines, "alone", findings)
+    _tell_reasons(dag, "DAG426", "can't run behind others in a bundle", lines, "apart", findings)
     line_of = line_of_nodes(dag, range(len(dag)))
-    jobs = _Jobs(dag, world)
-    alone = dict(_alone(jobs, line_of))
-    _tell_reasons(dag, "DAG423", "can't be bundled", alone.items(), findings)
-    _check_chains(jobs, line_of, alone, findings)
-
-
-def _check_chains(
-    jobs: _Jobs, line_of: Mapping[int, BundleLine], alone: Collection[int], findings: Findings
-) -> None:
-    dag = jobs.dag
-    behind = list(waiting_inside(dag, line_of))
-    apart = (
-        (node, why_apart(dag, node, named=False) or jobs.why_unlike(node))
-        for node in behind
-        if node not in alone
-    )
-    _tell_reasons(dag, "DAG426", "can't run behind others in a bundle", apart, findings)
-    chained = {line_of[node].name for node in behind}
+    chained = {line_of[node].name for node in waiting_inside(dag, line_of)}
     for name in {line.name: None for line in line_of.values() if line.chains}:
         if name not in chained:
             message = f"CHAINS of BUNDLE {name} has no effect: {_NONE_WAITS}"
@@ -185,84 +154,21 @@ def _check_chains(
 
 
 def _tell_reasons(
-    dag: Dag, code: str, what: str, found: Iterable[tuple[int, str]], findings: Findings
+    dag: Dag, code: str, what: str, lines: Sequence[Any], kind: str, findings: Findings
 ) -> None:
-    """Tell of nodes, with what they can't and why; without a reason they can."""
-    reasons: dict[str, list[int]] = {}
-    for node, why in found:
-        reasons.setdefault(why, []).append(node)
-    reasons.pop("", None)
-    for why, nodes in reasons.items():
-        named = nodes_named(dag, nodes[0], len(nodes))
-        findings.of_node(code, dag, nodes[0], f"{named} {what}: {why}")
-
-
-def _alone(jobs: _Jobs, nodes: Mapping[int, BundleLine]) -> Iterator[tuple[int, str]]:
-    alone, firsts = alone_in(jobs.dag, nodes), FirstNodes(jobs.dag)
-    for node in nodes:
-        if node in alone:
-            yield node, alone[node]
-            continue
-        try:
-            task = jobs.task(node)
-        except (OSError, FileError):
-            continue  # which is told elsewhere
-        except CannotBundle as error:
-            yield node, str(error)
-            continue
-        for path in task.sources if firsts.job_is_first(node) else ():
-            if jobs.world.kind(path) is FileKind.MISSING:
-                yield node, f"{NO_FILE}: {path}"
-                break
-
-
-class _Jobs:
-    """What the jobs of nodes ask for."""
-
-    def __init__(self, dag: Dag, world: World) -> None:
-        self.dag, self.world = dag, world
-        self._descriptions: dict[str, Description] = {}
-        self._kinds: dict[int, str] = {}
-        self._unlike: dict[tuple[str, str], str] = {}
-
-    def task(self, node: int) -> Task:
-        """That of a node, which can be bundled.
-
-        Raises:
-            CannotBundle: it must run alone.
-            OSError, FileError: its submit description can't be read.
-        """
-        self._kinds[node], task = packable(*self._of(node))
-        return task
-
-    def why_unlike(self, node: int) -> str:
-        """Why no bundle has the node and one that it waits for, if their jobs do not ask for the
-        same; '' if one of these may go with it, or nothing is known of them."""
-        kind, parents = self._kinds.get(node, ""), few(self.dag.parents(node))
-        known = [parent for parent in parents if parent in self._kinds]
-        if not kind or not known or any(self._kinds[parent] == kind for parent in known):
-            return ""
-        kinds = self._kinds[known[0]], kind
-        if kinds not in self._unlike:
-            names = differing(self._of(known[0]), self._of(node)) or ["transfer_executable"]
-            differ = does(len(names), "differ")
-            self._unlike[kinds] = f"{' and '.join(names)} of a node before it {differ}"
-        return self._unlike[kinds]
-
-    def _of(self, node: int) -> tuple[Description, NodeOrder]:
-        dag = self.dag
-        directory = self.world.absolute(dag.directories.get(node, "") or ".")
-        vars_of = before_and_after(dag.variables.get(node, ()))
-        return self._described(node), NodeOrder(node, dag.names[node], 0, directory, "", *vars_of)
-
-    def _described(self, node: int) -> Description:
-        dag, known = self.dag, self._descriptions
-        name = dag.submits[node]
-        text = dag.descriptions.get(name)
-        path = name if text is not None else os.path.join(dag.directories.get(node, ""), name)
-        if path not in known:
-            known[path] = described(self.world.read_text(path) if text is None else text)
-        return known[path]
+    """Tell of nodes of that kind, with what they can't and why, but for what no change of the DAG
+    would better, or another rule tells."""
+    nodes: Counter[str] = Counter()
+    firsts: dict[str, str] = {}  # by reason
+    for one in (one for line in lines for one in line[kind]):
+        why = one["why"]
+        if why not in _UNTOLD and not why.startswith(NOT_READ):
+            firsts.setdefault(why, one["first"])
+            nodes[why] += one["nodes"]
+    for why, first in firsts.items():
+        node = dag.ids[first]
+        message = f"{nodes_named(dag, node, nodes[why])} {what}: {why}"
+        findings.of_node(code, dag, node, message)
 
 
 def is_about(command: Bundle, words: Sequence[str], prefixes: Sequence[str]) -> bool:

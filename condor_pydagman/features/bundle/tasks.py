@@ -64,6 +64,7 @@ _IMAGES = ("container_image", "containerimage", "docker_image", "dockerimage", "
 _QUEUES = re.compile(rf"^\s*{QUEUES}", re.IGNORECASE | re.MULTILINE)
 _V1_QUOTE = re.compile(r'(?<!\\)"')
 NO_FILE = "it transfers a file that is not there, or not to be read"
+NOT_READ = "its submit file can't be read"
 # Of a node's job, which is the only one of its cluster.
 _FIRST_PROC = dict.fromkeys(("process", "procid", "row", "step", "itemindex"), "0")
 # Macros and commands that DAGMan or HTCondor sets for each node.

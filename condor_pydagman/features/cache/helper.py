@@ -236,6 +236,6 @@ def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
     """Which nodes would run, and why; others are taken for done."""
     found = outlook.outlook(dag, ahead.paths.cache)
     for node, why in found.items():
-        if not why:
+        if not (why or ahead.only_checks):
             dag.flags[node] |= DONE
     return Foreseen(list(outlook.told(dag, found)), {}, found)

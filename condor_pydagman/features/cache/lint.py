@@ -25,5 +25,5 @@ def check(dag: Dag, findings: Findings) -> None:
 
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
     """Tell which nodes would run."""
-    for line in world.outlook("cache", dag) if cached_of(dag) else ():
+    for line in world.foreseen("cache", dag)[0]:
         findings.add("DAG413", line, place=dag.files[0])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.features.growth.adapters.outlook import Foreseen, outlook, told
+from condor_pydagman.features.growth.adapters.outlook import outlook, told
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import DONE
 from tests.unit.graph.texts import build_text
@@ -68,18 +68,3 @@ def test_files_that_would_be_refused(work_directory: Path) -> None:
     assert "not text: it holds a byte 0" in lines(EXTEND)[0]
     (work_directory / "l.txt").write_text("long\n" * 100)
     assert "larger than 100 bytes" in lines(SCATTER, most=100)[0]
-
-
-def test_a_feeder() -> None:
-    (line,) = lines("FEEDER BELOW 3 AT-MOST 40 PROGRAM feed $FEEDING\n")
-    assert line == (
-        "FEEDER: feed $FEEDING would run whenever fewer than 3 nodes are left, and adds the"
-        " nodes that it writes, 40 nodes at most: the number is known only then"
-    )
-
-
-def test_what_is_found_of_a_node(work_directory: Path) -> None:
-    (work_directory / "l.txt").write_text("a\n")
-    (work_directory / "x.dag").write_text(DAG + SCATTER)
-    (found,) = outlook(build_text(DAG + SCATTER), BuildOptions(), 100)
-    assert found == Foreseen("A", "SCATTER", "l.txt", 1, ("x-a",))

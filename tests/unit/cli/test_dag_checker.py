@@ -208,19 +208,6 @@ def test_an_allocation_that_cannot_be_made(
     assert "DAG314" not in run(capsys, "DATA in in.dap\n", "-lint")[1]
 
 
-def test_the_option_bundle_is_that_of_condor_submit_dag(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "JOB A a.sub NOOP\nBUNDLE b SIZE 9 NODES A\nJOB B a.sub NOOP\n"
-    monkeypatch.setenv("_CONDOR_PYDAGMAN_MAX_BUNDLE_SIZE", "8")
-    output = run(capsys, text, "-lint")[1]
-    assert "node A can't be bundled: it is a NOOP node" in output
-    assert "SIZE 9 is cut, because PYDAGMAN_MAX_BUNDLE_SIZE is 8" in output
-    output = run(capsys, text, "-lint", "-bundle")[1]
-    assert "node A and 1 other node can't be bundled: it is a NOOP node" in output
-    assert run(capsys, text, "-bundle") == run(capsys, text)
-
-
 def test_lint_shows_a_few_of_many(capsys: pytest.CaptureFixture[str]) -> None:
     nodes = "".join(f"JOB n{n} gone.sub NOOP\nRETRY n{n} 0\n" for n in range(300))
     output = run(capsys, nodes, "-lint")[1]

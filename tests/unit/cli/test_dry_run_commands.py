@@ -37,30 +37,6 @@ def of_json(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)["commands"]
 
 
-def test_macros_files_and_scripts(capsys: pytest.CaptureFixture[str]) -> None:
-    dag = """\
-JOB A a.sub
-VARS A v="a b"
-RETRY A 2
-SCRIPT PRE A pre.sh $JOB $RETRY x
-SCRIPT POST A post.sh $NODE $RETURN $MAX_RETRIES
-SCRIPT HOLD A hold.sh
-"""
-    assert blocks(capsys, dag) == (
-        "A\n    PRE: pre.sh A 0 x\n"
-        "    a.sh A 0 'a b' < A.in > 'A.$(Cluster).0'\n"
-        "    POST: post.sh A '$RETURN' 2\n    HOLD: hold.sh"
-    )
-    (node,) = of_json(capsys)
-    assert node["node"] == "A"
-    assert node["kind"] == "JOB"
-    assert node["jobs"] == 1
-    assert node["scripts"]["POST"] == ["post.sh", "A", "$RETURN", "2"]
-    (command,) = node["commands"]
-    assert command["words"] == ["a.sh", "A", "0", "a b"]
-    assert command["text"] == "a.sh A 0 'a b' < A.in > 'A.$(Cluster).0'"
-
-
 def test_nodes_of_splices_with_directories(capsys: pytest.CaptureFixture[str]) -> None:
     Path("d").mkdir()
     Path("d/s.dag").write_text("JOB B {\nexecutable = b\ninitialdir = $(JOB)\n}\n")
@@ -85,48 +61,6 @@ def test_macros_that_htcondor_sets(capsys: pytest.CaptureFixture[str]) -> None:
     submit = "executable = b\narguments = $(YEAR:1999) $(day) $(Cluster:5) $(Row:4) $(none:3)\n"
     said = blocks(capsys, 'JOB B b.sub\nVARS B Process="seven"\n', b=f"{submit}output=$(process)")
     assert said == "B\n    b '$(YEAR)' '$(DAY)' '$(Cluster)' 0 3 > seven"
-
-
-def test_several_jobs(capsys: pytest.CaptureFixture[str]) -> None:
-    dag = "JOB A many.sub\nJOB B same.sub\n"
-    many = "executable = b\narguments = $(x) $(Process)\nqueue x from (\np\nq\nr\ns\n)\n"
-    assert blocks(capsys, dag, many=many, same="executable = c\nqueue 1000\n") == (
-        "A\n    4 jobs, the first 3 of them:\n    b p 0\n    b q 1\n    b r 2\n"
-        "B\n    1,000 jobs, all:\n    c"
-    )
-
-
-def test_containers_and_shell_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    container = "universe = container\ncontainer_image = docker://debian\n"
-    dag = "JOB A one.sub\nJOB B two.sub\n"
-    said = blocks(capsys, dag, one=container, two=f"{container}shell = echo hi | cat\n")
-    assert said == (
-        "A\n    (what its image runs)  # in docker://debian\n"
-        "B\n    /bin/sh -c 'echo hi | cat'  # in docker://debian"
-    )
-
-
-def test_nodes_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
-    dag = """\
-JOB A a.sub NOOP
-JOB B a.sub DONE
-JOB C gone.sub
-JOB D runs.sub
-JOB E quote.sub
-DATA F request.sub
-SUBDAG EXTERNAL S inner.dag
-"""
-    Path("inner.dag").write_text("JOB I i.sub\n")
-    request = '[ dap_type = "transfer"; src_url = "file:///a"; dest_url = "file:///b"; ]\n'
-    files = {"runs": "include : touch ran |\n", "quote": 'executable = e\narguments = "\'"\n'}
-    said = blocks(capsys, dag, request=request, i="executable = i\n", **files)
-    assert said.startswith("A\n    no job: NOOP\nC\n    gone.sub: No such file or directory\nD\n")
-    assert "D\n    runs.sub: the command 'touch ran |' is not run\n" in said
-    assert "E\n    quote.sub: Unbalanced quote" in said
-    assert "F\n    the requests of request.sub" in said
-    assert "S\n    the DAG inner.dag" in said
-    assert said.endswith("Commands:\n    I\n        i")
-    assert not Path("ran").exists()
 
 
 def test_names_are_shown_as_codes(capsys: pytest.CaptureFixture[str]) -> None:

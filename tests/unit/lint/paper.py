@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from condor_pydagman.config import Config
+from condor_pydagman.daemon.helpers import Ahead
+from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.data_requests.requests import Allocate
-from condor_pydagman.features.cache.commands import cached_of
+from condor_pydagman.feature_table import part
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
@@ -43,8 +46,12 @@ class PaperWorld:
             return FileKind.MISSING
         return FileKind.EXECUTABLE if path.endswith(".sh") else FileKind.FILE
 
-    def outlook(self, feature: str, dag: Dag) -> Iterator[str]:
-        yield f"{dag.files[0]}: {len(cached_of(dag))} node(s) with a CACHE command"
+    def foreseen(self, feature: str, dag: Dag) -> tuple[Sequence[str], Mapping[str, Any]]:
+        """Of files on the disk."""
+        options, config = DagmanOptions(dag_files=("t.dag",)), self.knob_values or Config()
+        ahead = Ahead(options.paths(), options, config, only_checks=True)
+        found = part(feature, "helper").foresee(dag, ahead)
+        return found.lines, found.fields
 
     def is_directory(self, path: str) -> bool:
         return path + "/" in self.files

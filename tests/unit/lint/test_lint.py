@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.lint.findings import Finding, Findings, Severity
+from condor_pydagman.lint.findings import Finding, Findings
 from condor_pydagman.lint.lint import lint
 from tests.unit.lint.paper import SUBMIT, PaperWorld, codes, found
 
@@ -38,12 +38,6 @@ def test_places_in_includes_and_several_files() -> None:
 def test_a_line_for_all_nodes_is_the_place_of_each() -> None:
     found_ones = findings("t", t="JOB A a.sub\nJOB B a.sub\nRETRY ALL_NODES 0\n")
     assert [(one.node, one.line) for one in found_ones] == [("A", 3), ("B", 3)]
-
-
-def test_which_nodes_with_a_cache_command_would_run() -> None:
-    (finding,) = found("JOB A a.sub\nCACHE A\n")
-    assert (finding.code, finding.severity, finding.file) == ("DAG413", Severity.INFO, "t.dag")
-    assert finding.message == "t.dag: 1 node(s) with a CACHE command"
 
 
 def test_a_submit_file_in_the_place_of_a_dag_is_told_once() -> None:

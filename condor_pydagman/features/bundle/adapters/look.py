@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.bindings import expanded
@@ -12,6 +12,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.tasks import (
     NO_FILE,
+    NOT_READ,
     CannotBundle,
     Description,
     NodeOrder,
@@ -44,10 +45,13 @@ class Looker:
 
     Args:
         commands: as of `packable`.
+        read: gives the text of a submit file.
     """
 
-    def __init__(self, commands: Collection[str] = ()) -> None:
-        self._commands = commands
+    def __init__(
+        self, commands: Collection[str] = (), read: Callable[[str], str] = files.read_text
+    ) -> None:
+        self._commands, self._read = commands, read
         self._known: dict[str, tuple[tuple[int, int], Description, str]] = {}
 
     def look_at(self, order: LookOrder, *, ready: bool = True) -> list[Look]:
@@ -67,7 +71,7 @@ class Looker:
         except (CannotBundle, FileError) as error:
             return Look(node.number, "", str(error))
         except OSError as error:
-            return Look(node.number, "", f"its submit file can't be read: {error.strerror}")
+            return Look(node.number, "", f"{NOT_READ}: {error.strerror}")
         return Look(node.number, kind, is_live=not task.transfers_files)
 
     def task_of(self, node: NodeOrder, texts: Mapping[str, str]) -> tuple[str, Task]:
@@ -91,7 +95,7 @@ class Looker:
         if known is None or known[0] != sign or (text is not None and known[2] != text):
             if len(self._known) >= MAX_KNOWN:
                 self._known.clear()
-            text = files.read_text(path) if text is None else text
+            text = self._read(path) if text is None else text
             known = self._known[path] = sign, described(text), text
         return known[1], known[2]
 

@@ -12,13 +12,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from condor_pydagman.adapters.followed_files import owner_of, read_known
 from condor_pydagman.features.bundle.adapters import slots
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.alone import alone_in
 from condor_pydagman.features.bundle.awaited import Awaited
-from condor_pydagman.features.bundle.chains import Room, next_together, waiting_inside
-from condor_pydagman.features.bundle.chains_ahead import Chained, ChainsAhead
+from condor_pydagman.features.bundle.chains import (
+    Room,
+    few,
+    next_together,
+    waiting_inside,
+    why_apart,
+    why_unlike,
+)
+from condor_pydagman.features.bundle.chains_ahead import ONLY_ONE, Chained, ChainsAhead
 from condor_pydagman.features.bundle.commands import (
     BY_OPTION,
     BundleLine,
@@ -29,15 +37,15 @@ from condor_pydagman.features.bundle.learned import Learned
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.features.bundle.slot_gaps import SlotGaps
+from condor_pydagman.features.bundle.tasks import NodeOrder, differing
 from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
 from condor_pydagman.features.common.steps import steps
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.model import DONE, JOIN, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_SHOWN = 10  # kinds, and reasons, that are told of a line
-_ONLY_ONE = "no other node of its line can go with it"
 
 
 class Together(NamedTuple):
@@ -82,23 +90,29 @@ class BundleOutlook(NamedTuple):
     most: int = 0  # how many nodes a bundle can have; 0 forbids bundles
 
 
-def outlook(dag: Dag, most: int) -> BundleOutlook:
+def outlook(dag: Dag, most: int, *, asks_pool: bool = True) -> BundleOutlook:
     """What would be packed of the nodes that are not done.
 
     Args:
         most: how many nodes a bundle can have.
+        asks_pool: whether it may be asked for its size; without it no sizes are told.
     """
     lines = bundle_lines_of(dag)
     if lines and most >= MIN_SIZE:
-        return _Packing(dag, most).outlook()
+        return _Packing(dag, most, asks_pool=asks_pool).outlook()
     return BundleOutlook(tuple(LineOutlook(line.name) for line in lines), most=most)
 
 
 class _Packing:
     """Sorts the nodes of a DAG by their lines and kinds."""
 
-    def __init__(self, dag: Dag, most: int) -> None:
-        self._dag, self._most = dag, most
+    def __init__(self, dag: Dag, most: int, *, asks_pool: bool) -> None:
+        self._dag, self._most, self._asks_pool = dag, most, asks_pool
+        owner = owner_of(dag.files[0])
+        self._looker = Looker(added_commands(), lambda path: read_known(path, owner)[0])
+        self._orders: dict[int, NodeOrder] = {}
+        self._kinds: dict[int, str] = {}  # by node, if it need not run alone
+        self._differing: dict[tuple[str, str], str] = {}  # by kinds, how these differ
         self._steps = steps(dag).of
         self._line_of = {
             node: line
@@ -111,7 +125,7 @@ class _Packing:
         self._live: set[str] = set()
         self._groups: dict[tuple[BundleLine, str, str], list[int]] = {}
         self._sort()
-        asks = any(not line.size for line, _, _ in self._groups)
+        asks = asks_pool and any(not line.size for line, _, _ in self._groups)
         self._slots = slots.known_slots() if asks else None
 
     def _sort(self) -> None:
@@ -122,20 +136,22 @@ class _Packing:
                 continue
             if is_live:
                 self._live.add(kind)
+            self._kinds[node] = kind
             category = self._dag.categories.get(node, "")
             groups.setdefault((self._line_of[node], kind, category), []).append(node)
         for key in [key for key, nodes in groups.items() if len(nodes) < MIN_SIZE]:
-            self._alone.update(dict.fromkeys(groups.pop(key), _ONLY_ONE))
+            self._alone.update(dict.fromkeys(groups.pop(key), ONLY_ONE))
 
     def _looks(self) -> Iterator[Look]:
         """What is found of each; files must be there only for nodes whose job starts first."""
-        dag, cwd, looker = self._dag, os.getcwd(), Looker(added_commands())
+        dag, cwd = self._dag, os.getcwd()
         left = [node for node in self._line_of if node not in self._alone]
         texts = texts_of(dag, left)
         for first in (True, False):
             nodes = [node for node in left if (node in self._first) is first]
             orders = [order_of(dag, cwd, node, 0, dag.priorities.get(node, 0)) for node in nodes]
-            yield from looker.look_at(LookOrder(orders, texts), ready=first)
+            self._orders.update(zip(nodes, orders))
+            yield from self._looker.look_at(LookOrder(orders, texts), ready=first)
 
     def _starting_first(self) -> Iterator[int]:
         """Those before whose jobs no other and no script runs."""
@@ -152,8 +168,10 @@ class _Packing:
     def _line(self, name: str) -> LineOutlook:
         found = [self._together(*key) for key in self._groups if key[0].name == name]
         kinds = tuple(one for one, _ in found)
+        own = (node for node in self._alone if self._line_of[node].name == name)
+        alone = [(node, self._alone[node]) for node in own if not self._dag.flags[node] & JOIN]
         apart = [pair for _, some in found for pair in some]
-        alone = [pair for pair in self._alone.items() if self._line_of[pair[0]].name == name]
+        apart += self._apart([node for node, why in alone if why == ONLY_ONE])
         return LineOutlook(name, kinds, self._by_reason(alone), self._by_reason(apart))
 
     def _by_reason(self, found: Iterable[tuple[int, str]]) -> tuple[Alone, ...]:
@@ -181,11 +199,39 @@ class _Packing:
             len(nodes),
             len(all_first),
             self._first.issuperset(first),
-            tuple(self._sizes(kind, limits, first, ahead)),
+            tuple(self._sizes(kind, limits, first, ahead)) if self._asks_pool else (),
             ahead.chained(),
         )
         waiting = self._waits_inside.intersection(nodes)
-        return together, list(ahead.not_behind(waiting, self._line_of))
+        return together, list(ahead.not_behind(waiting, self._why_unlike))
+
+    def _apart(self, nodes: Iterable[int]) -> Iterator[tuple[int, str]]:
+        """Why nodes that no other one can go with don't run behind others, as far as is known."""
+        for node in self._waits_inside.intersection(nodes):
+            reasons = (self._why_unlike(one, node) for one in few(self._dag.parents(node)))
+            why = why_apart(self._dag, node, named=False) or next(filter(None, reasons), "")
+            if why:
+                yield node, why
+
+    def _why_unlike(self, parent: int, node: int) -> str:
+        """Why a node and one before it go into no bundle together; '' if that is not known, or the
+        node may go with another one before it."""
+        why = why_unlike(self._dag, self._line_of, parent, node, named=False)
+        kind, before = self._kinds[node], self._kinds.get(parent, "")
+        parents = few(self._dag.parents(node))
+        if why or not before or any(self._kinds.get(one) == kind for one in parents):
+            return why
+        if (before, kind) not in self._differing:
+            names = self._differing_commands(parent, node) or ["transfer_executable"]
+            differ = does(len(names), "differ")
+            self._differing[before, kind] = f"{' and '.join(names)} of a node before it {differ}"
+        return self._differing[before, kind]
+
+    def _differing_commands(self, *nodes: int) -> list[str]:
+        texts = texts_of(self._dag, nodes)
+        orders = map(self._orders.__getitem__, nodes)
+        one, other = ((self._looker.read(order, texts)[0], order) for order in orders)
+        return differing(one, other)
 
     def _sizes(
         self, kind: str, limits: Limits, ready: Sequence[int], ahead: ChainsAhead

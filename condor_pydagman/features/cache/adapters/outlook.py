@@ -18,7 +18,6 @@ from condor_pydagman.features.cache.facts import cached_node
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.features.cache.store import Record
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
-from condor_pydagman.names import DagPaths
 
 MAX_NAMED = 10  # nodes of which the same is said
 
@@ -35,11 +34,6 @@ def outlook(dag: Dag, path: str) -> dict[int, str]:
         return _Outlook(dag, read_records(path)).of_all()
     except CycleError:
         return {}
-
-
-def lines(dag: Dag) -> Iterator[str]:
-    """The outlook of a DAG in the directory where it will run."""
-    return told(dag, outlook(dag, DagPaths(dag.files[0]).cache))
 
 
 def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
