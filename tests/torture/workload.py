@@ -76,7 +76,7 @@ class Node(NamedTuple):
     @property
     def leaves_traces(self) -> bool:
         """Whether anything runs of it."""
-        return not self.noop or self.pre or self.post
+        return not (self.noop or self.skip) or self.pre or self.post
 
     def has_jobs(self, attempt: int) -> bool:
         """Whether jobs run in that attempt."""
