@@ -293,7 +293,7 @@ class Loop:
 
     def _end_recovery(self, begun: float) -> None:
         """Let another DAGMan start if all questions have been answered, or that takes long.  If
-        nothing has come of it, sleep at once."""
+        nothing has come of it, keep no process for the schedd, and sleep at once."""
         quiet = self.run.log.position == self._replayed_to
         if quiet and self._is_answered:
             self._publisher.publish_due(ahead_s=RECOVERY_TIMEOUT_S)  # it would keep DAGMan awake
@@ -301,6 +301,7 @@ class Loop:
             return
         self._recovered_at = None
         if quiet and self._is_answered:
+            self._schedd.rest()
             self.fed_at = 0.0
             if self._sources.sleeper is not None:  # the turn ends then, when this memory is free
                 self._sources.sleeper.consider(self)

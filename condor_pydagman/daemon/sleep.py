@@ -180,11 +180,9 @@ class Sleeper:
         if loop.next_deadline() - now < LEAST_SLEEP_S or not loop.rests:
             return
         loop.run.schedd.rest()
-        if _has_children():
-            return
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
         try:
-            if not loop.looks_again() and _is_settled(loop):
+            if not (_has_children() or loop.looks_again()) and _is_settled(loop):
                 self._sleep(loop)
         except Exception as error:  # DAGMan goes on without sleep, whatever it is
             self._is_possible = False

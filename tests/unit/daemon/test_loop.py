@@ -547,10 +547,10 @@ def test_the_last_status_file_stays_while_the_schedd_is_slow_to_hear_of_the_end(
     ],
 )
 def test_when_the_turn_to_start_ends(
-    log: list[LogEvent], hangs: bool, ends_at: float, rests: bool
+    mocker: MockerFixture, log: list[LogEvent], hangs: bool, ends_at: float, rests: bool
 ) -> None:
-    """After a recovery with nothing to do it may sleep at once."""
-    daemon, ended, may_sleep = SimulatedDaemon("A -> B", recovering=bool(log)), [], []
+    """After a recovery with nothing to do there is no process for the schedd, and it may sleep."""
+    daemon, ended = SimulatedDaemon("A -> B", recovering=bool(log)), []
     lasting(daemon)
     for event in log:
         daemon.world.log.append_own(event)
@@ -558,11 +558,12 @@ def test_when_the_turn_to_start_ends(
     daemon.process.requests._handlers[ask.ListQueue] = lambda _: ask.Listing(queue, [])
     end_turn = lambda: ended.append(daemon.world.now)  # noqa: E731
     daemon.loop._sources = daemon.loop._sources._replace(end_turn=end_turn)
+    rest = mocker.patch.object(daemon.process.requests, "rest")
     daemon.world.now = 10.0
     if hangs:
         daemon.at(10.0, daemon.hang_schedd)
     daemon.input_at(60.0, Shutdown("enough"))
-    daemon.at(59.0, lambda: may_sleep.append(daemon.loop.fed_at == 0.0))
+    daemon.at(59.0, lambda: rest(daemon.loop.fed_at == 0.0))
     daemon.run_to_end()
     assert ended == [pytest.approx(daemon.when(Begin)[0] + ends_at, abs=0.3)]
-    assert may_sleep == [rests]
+    assert rest.mock_calls == [mocker.call()] * rests + [mocker.call(rests)]
