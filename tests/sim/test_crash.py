@@ -165,6 +165,16 @@ def story(ended: World) -> tuple[object, ...]:
     return ended.exit_codes, sorted(ended.oracles.truth.done), clusters
 
 
+def final_jobs(ended: World) -> list[tuple[int, tuple[tuple[int, int | None], ...]]]:
+    """Clusters of the FINAL node: era and ends."""
+    clusters = (c for c in ended.schedd.clusters.values() if c.node == "F")
+    return [(c.era, tuple(sorted(c.ends.items()))) for c in clusters]
+
+
+def scripts_run(ended: World) -> int:
+    return sum(1 for *_, kind, what in ended.lines if kind == "<-" and "RunScript" in str(what))
+
+
 @pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("case", CASES)
 def test_killed_at_every_boundary(case: str, stride: int) -> None:
@@ -177,8 +187,10 @@ def test_killed_at_every_boundary(case: str, stride: int) -> None:
         assert hit.life == 1 or len(calm.exit_codes) > 1
         if case in RACES:
             assert hit.exit_codes == calm.exit_codes, hit.trace_text()
+            assert final_jobs(hit) == final_jobs(calm), hit.trace_text()
         else:
             assert story(hit) == story(calm), hit.trace_text()
+        assert scripts_run(hit) <= scripts_run(calm) + 2, hit.trace_text()
 
 
 @pytest.mark.parametrize("stride", [9, pytest.param(3, marks=pytest.mark.long)])

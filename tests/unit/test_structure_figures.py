@@ -96,7 +96,7 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 131_188
+LINES_OF_TESTS = 131_201
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_004,
