@@ -21,6 +21,8 @@ pytestmark = pytest.mark.long
 COUNT = 400
 EXECUTED, TRIES_AGAIN = 0, 7  # exit codes
 ENDS = (EXECUTED, TRIES_AGAIN, START_AGAIN)
+# What it has been told to say, where that is to go to its standard error.
+TOLD = r"(?:\d\d/\d\d/\d\d \d\d:\d\d:\d\d .*\n)*"
 # It does not try for minutes to execute what is not there.
 HASTY = f"""\
 #define _GNU_SOURCE
@@ -57,7 +59,8 @@ def test_whatever_it_is_told(tmp_path: Path, notices: list[str]) -> None:
         process = launch(waiter, told, **REST, cwd=tmp_path)
         process.terminate()  # which ends any wait
         said = process.communicate(timeout=LIMIT_S)[1]
-        assert process.returncode in ENDS and not said, (number, told, log, said)
+        assert process.returncode in ENDS, (number, told, log, said)
+        assert re.fullmatch(TOLD, said), (number, told, log, said)
         ends[process.returncode] += 1
     assert all(ends[code] > COUNT / 50 for code in ENDS), ends
 
