@@ -63,3 +63,13 @@ def test_what_is_no_mistake_of_the_user_is_told_as_it_is(
 )
 def test_what_is_read_back_as_it_is_written(name: str, text: str, kept: bool) -> None:
     assert config_file._survives_rewriting(name, text) is kept
+
+
+def test_a_file_that_others_can_write_is_not_own(tmp_path: Path) -> None:
+    file = tmp_path / "x.config"
+    file.write_text("DAGMAN_MAX_JOBS_IDLE = 7\n")
+    assert config_file.settings(str(file), own=True)["DAGMAN_MAX_JOBS_IDLE"] == "7"
+    file.chmod(0o646)
+    assert config_file.settings(str(file))["DAGMAN_MAX_JOBS_IDLE"] == "7"
+    with pytest.raises(ConfigError, match="others than you can write it"):
+        config_file.settings(str(file), own=True)

@@ -16,7 +16,7 @@ from tests.waiting import readable, until
 
 
 class Doubling(Helper):
-    """Doubles numbers; dies of 0 and 99, and can't double 13."""
+    """Doubles numbers; dies of 0 and 99, can't double 13, and for 50 takes half of its memory."""
 
     purpose = "double numbers"
     died = "dead after {seconds} s with {megabytes} MB"
@@ -40,6 +40,8 @@ class Doubling(Helper):
     def serve(self, order: int) -> int:
         if order == 13:
             raise ValueError("no {luck}")
+        if order == 50:
+            return len(bytearray(self.max_bytes // 2))
         return os._exit(1) if order in (0, 99) else 2 * order
 
 
@@ -89,6 +91,12 @@ def test_one_after_the_other(side: Side) -> None:
 def test_an_order_whose_process_dies_fails_alone(side: Side) -> None:
     side.ask(1, 0, 2)
     assert side.all() == [(1, 2), "0: dead after 5 s with 1024 MB", (2, 4)]
+
+
+def test_its_memory_comes_on_top_of_what_it_starts_with(side: Side) -> None:
+    side.process.helper.max_bytes = 16 << 20
+    side.ask(50)
+    assert side.all() == [(50, 8 << 20)]
 
 
 def test_an_order_that_raises_fails_alone(side: Side) -> None:
