@@ -148,6 +148,7 @@ class _Halted:
 def test_a_client_is_answered_when_the_job_ad_says_so() -> None:
     bench = _Halted()
     assert not bench.request.answers
+    assert bench.control.rests is False
     bench.edits[0](None)
     assert bench.request.answers == [{"Result": True, "Trusted": True}]
     bench.now += 2 * REPLY_TIMEOUT_S

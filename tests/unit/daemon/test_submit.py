@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,3 +92,14 @@ def test_outcomes_are_told_in_the_order_of_the_submissions() -> None:
     assert told[0] == inputs.Submitted(0, 7, 1)
     assert isinstance(told[1], inputs.SubmitFailed)
     assert told[1].node == 1
+
+
+def test_a_description_is_read_again_when_its_file_has_changed(work_directory: Path) -> None:
+    file = work_directory / "a.sub"
+    file.write_text("executable = /bin/true\n")
+    dag = build(["t.dag"], lambda _path: "JOB A a.sub\n", BuildOptions())
+    submitter = Submitter(SimpleNamespace(dag=dag, clock=time, extras=None))  # type: ignore[arg-type]
+    first = submitter.template_of(0)
+    assert submitter.template_of(0) is first
+    file.write_text("executable = /bin/false\n")
+    assert submitter.template_of(0) != first

@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import Deferrals, Halts
+from condor_pydagman.engine.script_words import how_it_failed
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 
@@ -36,3 +37,18 @@ def test_events_before_the_submit_event_wait_for_it_alone() -> None:
 def test_nothing_halts_a_dag_or_has_waited_unless_it_is_told() -> None:
     assert not Halts().halted
     assert not any(Deferrals())
+
+
+def test_signals_and_exit_codes_of_scripts_in_words() -> None:
+    assert [how_it_failed(status) for status in (-9, -1, 0, 1)] == [
+        *("died on signal 9", "died on signal 1", "failed with status 0", "failed with status 1")
+    ]
+
+
+@pytest.mark.parametrize(("attempts", "said"), [(1, "1 try."), (2, "2 tries.")])
+def test_how_often_a_submission_was_tried(attempts: int, said: str) -> None:
+    harness = make.EngineHarness("A", make.quiet(max_submit_attempts=attempts)).begin()
+    for _ in range(attempts):
+        harness.happens(inputs.SubmitFailed(0, "no", permanent=False))
+        harness.wait(100)
+    assert harness.said(f"Node submit failed after {said}")

@@ -148,3 +148,14 @@ def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
     one = seen(tally, exact=False, ad=ad)
     assert (one.counts["done"], one.counted) == (60, 960.0)
     assert seen(Tally(Run()), exact=False).counts["total"] == 0
+
+
+def test_a_job_that_runs_elsewhere_again(bench: Bench) -> None:
+    bench.submit("A", 7)
+    for slot in ("slot1@a", "slot1@b"):
+        bench.execute(7, slot=slot)
+        bench.now += 10
+        if slot.endswith("a"):
+            bench.event(4, "Job was evicted.", "7.0")
+    (running,) = seen(bench.tally("JOB A a.sub\n")).longest
+    assert running.host == "slot1@b"

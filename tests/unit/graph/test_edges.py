@@ -191,3 +191,9 @@ def test_rows_in_one_array_can_be_had_whole() -> None:
     assert rows.whole() == (array("i", [0, 2, 3]), array("i", [1, 2, 3]))
     with_junction = Rows.counted(array("i", [0, -1]), 1, 1)
     assert with_junction.whole() is None
+
+
+def test_a_child_that_a_line_names_twice() -> None:
+    edges = edges_of([((0,), (2, 2, 1), False), ((1,), (2,), False)], 3)
+    assert [list(edges.children(node)) for node in range(3)] == [[2, 1], [2], []]
+    assert edges.predecessor_count(2) == 2

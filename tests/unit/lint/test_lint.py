@@ -47,6 +47,7 @@ def test_a_submit_file_in_the_place_of_a_dag_is_told_once() -> None:
     assert finding.hint.startswith("t.dag is a submit description, no DAG file: ")
     spliced = linted_with({"s.sub": submit}, "JOB A a.sub\nSPLICE S s.sub\nPARENT A CHILD S\n")
     assert [one.hint[:27] for one in spliced.kept] == ["s.sub is a submit descripti"]
+    assert len(found(f"JOB A a.sub\n{submit}")) > 1, "it has a node: each line is told"
 
 
 @pytest.mark.parametrize(
