@@ -111,8 +111,10 @@ def make_copy(directory: Path) -> Copy:
     (site,) = (directory / "venv").glob("lib/python*/site-packages")
     lent = [path for path in sys.path if path.endswith("site-packages")]
     (site / "lent.pth").write_text("\n".join([str(copy.checkout), *lent]))
-    for command in (copy.checkout / "scripts").iterdir():
-        (copy.python.parent / command.name).symlink_to(command)
+    for script in (copy.checkout / "scripts").iterdir():
+        command = copy.python.parent / script.name
+        command.write_text(f"#!{copy.python}\n" + script.read_text().partition("\n")[2])
+        command.chmod(0o755)
     # What is compiled here is kept: while mutants are tried nothing is.
     words = [copy.python, "-m", "pytest", "--collect-only", "-qq", "tests/unit", "tests/features"]
     subprocess.run(words, cwd=copy.checkout, stdout=subprocess.DEVNULL, check=True)
