@@ -39,6 +39,15 @@ def test_the_answer_to_an_earlier_question_does_not_count() -> None:
     assert not harness.ever(do.AppendJournalRecord)
 
 
+def test_an_answer_that_comes_with_that_to_an_earlier_question_counts() -> None:
+    harness = make.harness_of("A -> X Y\nRUN_IF X true\nRUN_IF Y true", QUIET)
+    harness.run_node("A", 1)
+    x, y = (one for asked in harness.asked(EvaluateConditions) for one in asked.wanted)
+    late = ConditionResult(x.node, x.number - 1, 0, "")
+    harness.tell(ConditionsEvaluated([late, ConditionResult(y.node, y.number, 1, "")]))
+    assert [one.node for one in harness.ever(do.AppendJournalRecord)] == [y.node]
+
+
 def test_what_a_rescue_file_is_told() -> None:
     harness = make.harness_of("A B -> X\nRUN_IF X Failed == 0", QUIET)
     harness.run_node("A", 1)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.node_settings import (
     MAX_BYTES,
     NodeSettings,
@@ -21,9 +22,10 @@ from condor_pydagman.engine.node_settings import (
 from condor_pydagman.engine.node_states import Cause, State, shown
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.feature_table import part
 from condor_pydagman.features.common import rerun
 from condor_pydagman.features.steering.preconditions import Words, obstacle, read_text, record_text
-from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.features.steering.selection import SelectionError, chosen
 from condor_pydagman.features.steering.settings_text import (
     read_settings,
@@ -247,3 +249,10 @@ def test_of_many_nodes_each_is_looked_at_once(end: str, monkeypatch: pytest.Monk
     assert len(refused) == (length - 1 if end else 0)
     assert all(f"its descendant N{length - 1} has not ended" in why for _, why in refused)
     assert end or len(harness.engine.feature("steering").descending(wanted, [])) == length
+
+
+def test_the_priority_that_a_person_gives_is_published() -> None:
+    harness = make.EngineHarness("A", make.QUIET).begin()
+    part("steering", "run")
+    harness.tell(PriorityWanted(3, "ann"))
+    assert harness.ever(do.PublishPriority) == [do.PublishPriority(3)]

@@ -225,3 +225,8 @@ def test_a_record_of_a_feature_that_is_not_there(monkeypatch: pytest.MonkeyPatch
     of_a_job = own_events.with_info(LogEvent(EventKind.GENERIC, 7), note)
     assert (read.record, own_events.unknown_record(read)) == (None, "GROWN")
     assert own_events.unknown_record(of_a_job) == ""
+
+
+def test_seconds_of_a_processor() -> None:
+    first = own_events.usage(user=2 * 86400 + 3 * 3600 + 4 * 60 + 59, system=60).splitlines()[0]
+    assert first == "\t\tUsr 2 03:04:59, Sys 0 00:01:00  -  Run Remote Usage"
