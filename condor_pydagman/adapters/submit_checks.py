@@ -18,6 +18,7 @@ from condor_pydagman.adapters.descriptions import (
     BINDINGS,
     copy_of,
     expanded,
+    expanded_text,
     materializes_late,
     numbers_of,
     queued,
@@ -196,8 +197,6 @@ def _evaluated(value: str) -> str | None:
 
 # Stock's warnings about a submit description, from the bindings' reading of it.
 
-_TEXT = "PYDAGMAN_TEXT"  # a macro, only in a copy
-
 
 def remarks_of(
     description: Any, text: str, *, written: str = "", name: str = "", by: str = "DAGMAN"
@@ -212,12 +211,8 @@ def remarks_of(
     """
 
     def expand(value: str) -> str:
-        if "$" not in value:
-            return value
         try:
-            copy = copy_of(description)
-            copy[_TEXT] = value
-            return expanded(copy, _TEXT)
+            return expanded_text(description, value) if "$" in value else value
         except BINDINGS:
             return ""
 

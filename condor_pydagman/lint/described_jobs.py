@@ -25,13 +25,8 @@ _FILES = ("output", "error", "log")
 COMMANDS = (int, [dict.fromkeys((*_PROGRAM, *_IMAGES), str)])  # shape of the answer of `commands`
 
 
-def number_of_jobs(text: str) -> int:
-    """How many jobs it makes."""
-    return descriptions.procs_of(descriptions.parse(text))
-
-
-def commands(text: str) -> tuple[int, list[dict[str, str]]]:
-    """How many jobs it makes; and what the first MAX_JOBS of them run, by submit commands."""
+def commands(text: str, most: int = MAX_JOBS) -> tuple[int, list[dict[str, str]]]:
+    """How many jobs it makes; and what so many of them at most run, by submit commands."""
     description = descriptions.parse(text)
     items, each = descriptions.queued(description)
     jobs = len(items) * each
@@ -39,7 +34,7 @@ def commands(text: str) -> tuple[int, list[dict[str, str]]]:
         if _UNKNOWN.search(value):
             description[key] = _UNKNOWN.sub("$(DOLLAR)", value)
     found = []
-    for proc in range(min(jobs, MAX_JOBS)):
+    for proc in range(min(jobs, most)):
         job = descriptions.of_job(description, LATER, proc, items, each)
         found.append(_values(job, (*_PROGRAM, *_IMAGES)))
     return jobs, found

@@ -18,19 +18,14 @@ from itertools import chain, islice
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
-from condor_pydagman.language.hints import nearest
-from condor_pydagman.language.submit_file import (
+from condor_pydagman.language.description import (
     HTCONDORS,
-    KEYWORDS,
-    SET,
     SPECIAL,
-    SubmitText,
-    expand,
-    items_of,
+    SubmitDescription,
     mentioned,
-    parse,
     why_lost,
 )
+from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint import value_rules
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World, content
@@ -38,7 +33,7 @@ from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.odd_characters import CODE as ODD
 from condor_pydagman.lint.odd_characters import odd
 from condor_pydagman.lint.queued_jobs import jobs_of
-from condor_pydagman.lint.value_rules import Get, first_of, nearest_resource
+from condor_pydagman.lint.value_rules import KEYWORDS, Get, first_of, nearest_resource
 from condor_pydagman.vocabulary import NodeKind
 
 VALUE, FILE, NEEDED, UNCHECKED, NO_X = "DAG310", "DAG311", "DAG312", "DAG317", "DAG318"
@@ -82,7 +77,7 @@ _OF_THE_JOB = dict.fromkeys(
 
 
 def getter(
-    variables: Sequence[Variable], text: SubmitText, known: Mapping[str, str] | None = None
+    variables: Sequence[Variable], text: SubmitDescription, known: Mapping[str, str] | None = None
 ) -> Get:
     """The values of a description with a node's VARS, as far as they can be told.
 
@@ -92,17 +87,10 @@ def getter(
     values = {one.key.lower(): one.value for one in variables if not one.append}
     values.update(text.values)
     values.update((one.key.lower(), one.value) for one in variables if one.append)
-    for name in text.loops:
+    for name in text.variables:
         values.pop(name, None)
     values.update(known or {})
-
-    def get(key: str) -> str | None:
-        value = values.get(key)
-        if value:
-            return expand(value, values.get, (SET | text.loops).__contains__)
-        return None if key in text.loops else ""
-
-    return get
+    return text.getter(values)
 
 
 def _is_of_value(key: str) -> bool:
@@ -131,7 +119,7 @@ class DescriptionRules:
         self._items: dict[tuple[int, str], list[dict[str, str]]] = {}
         self._jobs_left = MAX_JOBS
 
-    def look_at(self, node: int, number: int, text: SubmitText) -> None:
+    def look_at(self, node: int, number: int, text: SubmitDescription) -> None:
         """A node and its description, which has that number."""
         dag = self._dag
         if dag.flags[node] & DONE:
@@ -145,7 +133,7 @@ class DescriptionRules:
                 for known in self._jobs(node, number, text):
                     self._files(node, text, getter(variables, text, known))
 
-    def _jobs(self, node: int, number: int, text: SubmitText) -> Iterator[dict[str, str]]:
+    def _jobs(self, node: int, number: int, text: SubmitDescription) -> Iterator[dict[str, str]]:
         """Macros of the jobs of a node; of one job if items are unknown or not used."""
         where = self._dag.directories.get(node, "")
         of_node = {**_OF_THE_JOB, "job": self._dag.names[node], "retry": "0"}
@@ -157,13 +145,15 @@ class DescriptionRules:
                 return
             yield {**of_node, **items}
 
-    def _known_items(self, where: str, text: SubmitText) -> list[dict[str, str]]:
+    def _known_items(self, where: str, text: SubmitDescription) -> list[dict[str, str]]:
         """What the queue statement sets, if anything uses it."""
-        used = not text.mentioned.isdisjoint((*text.loops, "process", "procid"))
-        if not used and _OF_FILES.isdisjoint(text.loops):
+        used = not text.mentioned.isdisjoint((*text.variables, "process", "procid"))
+        if not used and _OF_FILES.isdisjoint(text.variables):
             return [{}]
         with suppress(OSError, FileError, ValueError):  # DAG312 and DAG317 tell of it
-            jobs = jobs_of(text, lambda name: self._world.read_text(os.path.join(where, name)))
+            jobs = jobs_of(
+                text.queue, lambda name: self._world.read_text(os.path.join(where, name))
+            )
             return list(islice(jobs, MAX_JOBS))
         return [{}]
 
@@ -173,7 +163,7 @@ class DescriptionRules:
         concerns: Callable[[str], bool],
         variables: Sequence[Variable],
         number: int,
-        text: SubmitText,
+        text: SubmitDescription,
     ) -> bool:
         """Whether no node before had the same of this description, as far as it is looked at."""
         key = number, what
@@ -191,15 +181,16 @@ class DescriptionRules:
         self._looked_at.add(key)
         return True
 
-    def _values(self, node: int, text: SubmitText, get: Get) -> None:
+    def _values(self, node: int, text: SubmitDescription, get: Get) -> None:
         for _, problem in value_rules.value_problems(get):
             self._note(node, VALUE, problem.partition("\n")[0])
         self._keep_expressions(node, text, get)
         program = first_of(get, _PROGRAM) or ""
         if program.startswith('"'):
             self._note(node, FILE, f"executable {program}: the quotes are part of its name")
-        if _ZERO.match(text.queue):
-            self._note(node, ODD_NUMBER, f"queue {text.queue} makes one job, or one for each item")
+        arguments = text.queue.arguments
+        if _ZERO.match(arguments):
+            self._note(node, ODD_NUMBER, f"queue {arguments} makes one job, or one for each item")
         for key in filter(value_rules.resource_of, text.values):
             value = get(key) or ""
             if _WORD.fullmatch(value) and get(f"+{value}") == get(f"my.{value}") == "":
@@ -223,7 +214,7 @@ class DescriptionRules:
         if len(self._seen) < MAX_KINDS:
             self._seen.setdefault((code, what), node)
 
-    def _keep_expressions(self, node: int, text: SubmitText, get: Get) -> None:
+    def _keep_expressions(self, node: int, text: SubmitDescription, get: Get) -> None:
         for key in filter(value_rules.attribute_of, text.values):
             value = get(key)
             if not value or not value_rules.attribute_of(key, value):
@@ -231,7 +222,7 @@ class DescriptionRules:
             if value in self._expressions or len(self._expressions) < MAX_EXPRESSIONS:
                 self._expressions.setdefault(value, {}).setdefault(key, node)
 
-    def _files(self, node: int, text: SubmitText, get: Get) -> None:
+    def _files(self, node: int, text: SubmitDescription, get: Get) -> None:
         inside = self._dag.directories.get(node, "")
 
         def known(key: str) -> str | None:
@@ -248,7 +239,7 @@ class DescriptionRules:
         proxy = known(value_rules.PROXY)
         if proxy:
             self._look_for(node, NEEDED, f"x509userproxy {proxy}", home, proxy)
-        items = items_of(text.queue)
+        items = text.queue.items
         file = items.file if items else ""
         if file and "$" not in file:
             what = f"the list {file} of its queue statement"
@@ -341,14 +332,14 @@ class UnusedLineRules:
     def __init__(self, dag: Dag, findings: Findings) -> None:
         self._dag = dag
         self._findings = findings
-        self._firsts: dict[int | str, tuple[int, SubmitText]] = {}
+        self._firsts: dict[int | str, tuple[int, SubmitDescription]] = {}
         self._named: dict[int | str, set[str]] = {}  # macros that VARS of nodes name
         self._of_any_universe: set[int | str] = set()  # VARS choose it
         self._compared = 0
 
-    def look_at(self, node: int, number: int | str, text: SubmitText) -> None:
+    def look_at(self, node: int, number: int | str, text: SubmitDescription) -> None:
         """A node and its description, which has that number, or name."""
-        if not text.plain:
+        if not text.is_plain:
             return
         self._firsts.setdefault(number, (node, text))
         for one in self._dag.variables.get(node, ()):
@@ -364,7 +355,7 @@ class UnusedLineRules:
             values["my.vars"] = "".join(f"$({name})" for name in self._named.get(number, ()))
             if number in self._of_any_universe:
                 values["universe"] = "$(universe)"
-            for one in unused_lines(values, text.queue):
+            for one in unused_lines(values, text.queue.arguments):
                 if one.value is not None and one.name in text.values:
                     self._add(node, one.name, one.value)
             for key, value in text.values.items():
@@ -429,7 +420,7 @@ class _Texts:
         self._world = world
         self._findings = findings
         self._numbers: dict[tuple[str, str], int] = {}
-        self._texts: list[SubmitText | None] = []
+        self._texts: list[SubmitDescription | None] = []
 
     def of(self, node: int) -> int | None:
         """Number of the description of a node that has a job; None if it tells nothing for sure."""
@@ -445,7 +436,7 @@ class _Texts:
             self._texts.append(self._read(node, *key))
         return number if self._texts[number] is not None else None
 
-    def text(self, number: int) -> SubmitText:
+    def text(self, number: int) -> SubmitDescription:
         """A description that tells all for sure."""
         text = self._texts[number]
         assert text is not None
@@ -458,7 +449,7 @@ class _Texts:
             if number is not None:
                 yield node, number
 
-    def _read(self, node: int, directory: str, submit: str) -> SubmitText | None:
+    def _read(self, node: int, directory: str, submit: str) -> SubmitDescription | None:
         try:
             text = content(self._dag, self._world, directory, submit)
         except (OSError, FileError) as error:
@@ -467,24 +458,24 @@ class _Texts:
             return None
         if text is None or is_request(self._dag.kinds[node], text):
             return None
-        read = parse(text)
+        read = SubmitDescription(text)
         path = "" if submit in self._dag.descriptions else os.path.join(directory, submit)
-        reason = "" if read.plain else self._world.unreadable(text, directory, path)
-        if read.listed is None:
-            reason = reason or f"no line with ) ends the list of queue {read.queue}"
+        reason = "" if read.is_plain else self._world.unreadable(text, directory, path)
+        if read.queue.listed is None:
+            reason = reason or f"no line with ) ends the list of queue {read.queue.arguments}"
         reason = reason or value_rules.count_problem(read.queue)
         first = self._firsts is not None and self._firsts.job_is_first(node)
         if reason:
             severity = Severity.ERROR if first else None
             self._note("DAG307", node, submit, f" can't be read: {reason}", severity)
-        if read.plain and items_of(read.queue) is None:
+        if read.is_plain and read.queue.items is None:
             return read
         unread, missing = self._world.unfollowed(text, directory, path)
         if unread:
             self._note(UNCHECKED, node, submit, f" is not checked in full: {unread}")
         if missing and first:
             self._note(NEEDED, node, submit, f": {missing}, which it includes, does not exist")
-        return read if read.plain else None
+        return read if read.is_plain else None
 
     def mentioned_by_data_nodes(self) -> set[str]:
         """Lower-case macros in the files that DATA nodes, and FINAL nodes, name."""
@@ -551,8 +542,8 @@ class _Variables:
         unused = self._seen.get((number, keys))
         if unused is None:
             text = self._texts.text(number)
-            lost = HTCONDORS if items_of(text.queue) is None else HTCONDORS - {"item"}
-            known = (text.mentioned | text.loops) - lost
+            lost = HTCONDORS if text.queue.items is None else HTCONDORS - {"item"}
+            known = (text.mentioned | text.variables) - lost
             lower = dict.fromkeys(key.lower() for key in keys)
             silent = {key for key in lower if _is_command(key)} - lost
             unused = tuple(key for key in lower if key not in known | silent)
@@ -571,7 +562,7 @@ class _Variables:
     def _note_unset(self, node: int, number: int, perhaps: Container[str]) -> None:
         text = self._texts.text(number)
         lower = {one.key.lower() for one in self._dag.variables.get(node, ())}
-        known = (perhaps, lower, text.values, text.loops, SPECIAL, KEYWORDS)
+        known = (perhaps, lower, text.values, text.variables, SPECIAL, KEYWORDS)
         for name in text.needed:
             low = name.lower()
             if any(low in names for names in known):

@@ -15,10 +15,11 @@ from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.engine.script_words import MacroError, expand
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.description import SubmitDescription, Template
 from condor_pydagman.lint.described_jobs import COMMANDS, LATER
 from condor_pydagman.lint.foreign_texts import read
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import Template, Workflow, describe, split
+from condor_pydagman.records.job_description import Workflow, describe
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 _READER = "condor_pydagman.lint.described_jobs:commands"
@@ -91,7 +92,8 @@ def _with_jobs(
         with working_directory(known.directory):
             if key not in templates:
                 text, owner = text_of_node(dag, node, of_dag)
-                templates[key] = None if is_request(known.kind, text) else split(text), owner
+                is_job = not is_request(known.kind, text)
+                templates[key] = SubmitDescription(text).template if is_job else None, owner
             template, owner = templates[key]
             if template is None:
                 return known._replace(jobs=1, note=f"the requests of {known.description}")

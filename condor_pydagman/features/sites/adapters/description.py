@@ -12,7 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.records.job_description import Template, attribute, literal
+from condor_pydagman.language.description import Template
+from condor_pydagman.records.job_description import attribute, literal
 
 SITE_ATTRIBUTE = "PYDAGMAN_Site"
 _ENVIRONMENT = re.compile(r"^[ \t]*(?:environment|env)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M | re.I)
@@ -35,11 +36,11 @@ def with_site(
     attributes += f"My.{SITE_ATTRIBUTE} = {attribute(site)}\n"
     parts = []
     so_far = ""
-    for body, queue in template.parts:
+    for body, queue in template:
         so_far += body
         parts.append((lines + body + attributes + _environment(so_far, environment), queue))
         lines = ""
-    return Template(tuple(parts))
+    return tuple(parts)
 
 
 def macros(values: Mapping[str, Any]) -> dict[str, str]:
