@@ -13,7 +13,8 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import classad2
@@ -22,12 +23,7 @@ import htcondor2
 from condor_pydagman.adapters import bindings
 from condor_pydagman.errors import PoolError
 from condor_pydagman.language import submit_commands
-from condor_pydagman.language.description import (
-    NOTHING,
-    Queue,
-    SubmitDescription,
-    references,
-)
+from condor_pydagman.language.description import NOTHING, Queue, SubmitDescription, references
 from condor_pydagman.language.lexer import ITEM_DOLLAR, may_begin_macro
 from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import MAY_BE_MACRO, UNREADABLE
@@ -47,6 +43,7 @@ BINDINGS = (
 NO_ITEMS = "invalid Queue statement"  # the bindings' error if there is nothing to queue
 EMPTY_ITEM = "invalid qargs"  # if an item is empty
 
+_NUMBERS = ("Process", "ProcId", "Row", "ItemIndex", "Step")  # macros that number a job
 _TEXT = "PYDAGMAN_TEXT"  # a macro, only in descriptions that are not submitted
 # Submit commands of late materialization.
 _LATE_MATERIALIZATION = ("max_materialize", "max_idle", "materialize_max_idle")
@@ -257,36 +254,36 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     return items or [{}], max(int(count[0]) if count else 1, 1)
 
 
-def of_job(
+def jobs_of(
     description: htcondor2.Submit,
-    at: Mapping[str, str],
-    proc: int,
     items: Sequence[Any],
     each: int,
-) -> htcondor2.Submit:
-    """A copy with the macros that are of one job: its numbers, which the description may set to
-    something else, and those of its item of the queue statement.
+    procs: Iterable[int],
+    at: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[htcondor2.Submit]:
+    """A copy for each of these jobs, always the same one, with the macros that are of the job: its
+    numbers, which the description may set to something else, and those of its item of the queue
+    statement.
 
     Args:
-        at: macros of the submission, as `$(Cluster)` and `$(YEAR)`.
         items, each: see `queued`.
+        at: macros of the submission, as `$(Cluster)` and `$(YEAR)`.
+
+    Raises:
+        what the bindings raise.
     """
-    copy = copy_of(description, [*numbers_of(proc, each).items(), *at.items()])
-    row = proc // each
-    for name, value in items[row].items() if row < len(items) else ():
-        copy[name] = str(value)
-    return copy
-
-
-def numbers_of(proc: int, each: int) -> dict[str, str]:
-    """The macros that number a job, of which each item of the queue statement has so many."""
-    row, step = divmod(proc, each)
-    numbers = {"Step": step, "Row": row, "ItemIndex": row, "Process": proc, "ProcId": proc}
-    return {name: str(number) for name, number in numbers.items()}
+    copy = copy_of(description, at)
+    own = {name for name in _NUMBERS if description.get(name) is not None}
+    for proc in procs:
+        row, step = divmod(proc, each)
+        numbers = zip(_NUMBERS, (proc, proc, row, row, step))
+        copy.update({name: str(number) for name, number in numbers if name not in own})
+        copy.update(items[row] if row < len(items) else dict.fromkeys(items[-1], ""))
+        yield copy
 
 
 def copy_of(
-    description: htcondor2.Submit, defaults: Sequence[tuple[str, str]] = ()
+    description: htcondor2.Submit, defaults: Mapping[str, str] = MappingProxyType({})
 ) -> htcondor2.Submit:
     """A description with the same commands and macros, without the queue statement.
 
@@ -300,7 +297,7 @@ def copy_of(
         what the bindings raise.
     """
     own = (_pair(key, value) for key, value in description.items())
-    pairs = (*defaults, *own)
+    pairs = (*defaults.items(), *own)
     return htcondor2.Submit("".join(f"{key} = {value}\n" for key, value in pairs))
 
 

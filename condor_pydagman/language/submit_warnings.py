@@ -48,14 +48,8 @@ _TRUE, _FALSE = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 
 # The text of an included file; None if it can't be read.
 ReadFile = Callable[[str], Optional[str]]
-Truth = Optional[bool]  # None: it can't be told
-
-
-class _Branch:
-    """An `if` that is open: whether its present branch is read, and whether one has been."""
-
-    def __init__(self, live: Truth, taken: Truth) -> None:
-        self.live, self.taken = live, taken
+# How far a condition is true: 1 or 0, and between them what can't be told.
+_PERHAPS = 0.5
 
 
 class _Reader:
@@ -63,7 +57,8 @@ class _Reader:
         self.used: set[str] = set()
         self._values: dict[str, str | None] = {}  # None: set, but it can't be told to what
         self._all_told = True  # whether what is not in _values is not set
-        self._branches: list[_Branch] = []
+        # of each `if` that is open: whether its present branch is read, and whether one has been
+        self._branches: list[tuple[float, float]] = []
         self._read_file = read_file
         self._files_left = MAX_INCLUDED_FILES
 
@@ -71,7 +66,7 @@ class _Reader:
         """Read a description, with the lines that DAGMan adds, up to its queue statement."""
         for one in statements(text):
             if one.queue is not None:
-                if self._live:
+                if self._live == 1:
                     return
             elif one.word:
                 self._obey(one)
@@ -79,16 +74,15 @@ class _Reader:
                 self._assign(one)
 
     @property
-    def _live(self) -> Truth:
+    def _live(self) -> float:
         """Whether the next line is read."""
-        states = [branch.live for branch in self._branches]
-        return False if False in states else None if None in states else True
+        return min((live for live, _ in self._branches), default=1)
 
     def _assign(self, statement: Statement) -> None:
-        if statement.assigned is None or self._live is False:
+        if statement.assigned is None or not self._live:
             return
         name, value = statement.assigned
-        can_be_told = self._live and not statement.tag
+        can_be_told = self._live == 1 and not statement.tag
         if not statement.tag and name in references(value):  # expanded at once
             self._use({name})
             can_be_told = False
@@ -100,7 +94,7 @@ class _Reader:
             self._open(rest)
         elif word in ("elif", "else", "endif"):
             self._continue(word, rest)
-        elif self._live is not False:
+        elif self._live:
             self._use(self._references(rest))
             if word == "include":
                 self._include(statement)
@@ -108,40 +102,36 @@ class _Reader:
                 self._all_told = False
 
     def _open(self, condition: str) -> None:
-        truth = self._decide(condition) if self._live is not False else False
-        self._branches.append(_Branch(truth, truth))
+        truth = self._decide(condition) if self._live else 0
+        self._branches.append((truth, truth))
 
     def _continue(self, word: str, condition: str) -> None:
         if not self._branches:
             return
-        branch = self._branches.pop()
+        _, taken = self._branches.pop()
         if word == "endif":
             return
-        truth: Truth = False
-        if self._live is not False and branch.taken is not True:
-            truth = self._decide(condition) if word == "elif" else True
-        if truth and branch.taken is None:
-            truth = None
-        taken = True if branch.taken or truth else None if None in (branch.taken, truth) else False
-        self._branches.append(_Branch(truth, taken))
+        truth = 0.0
+        if self._live and taken < 1:
+            truth = self._decide(condition) if word == "elif" else 1
+        self._branches.append((min(truth, 1 - taken), max(truth, taken)))
 
-    def _decide(self, condition: str) -> Truth:
-        """Whether a condition is true; what it mentions is used."""
+    def _decide(self, condition: str) -> float:
+        """How far a condition is true; what it mentions is used."""
         self._use(self._references(condition))
-        negated = condition.startswith("!")
         words = self._expanded(condition.lstrip("!").strip())
         if words is None:
-            return None
+            return _PERHAPS
         defined = _DEFINED.fullmatch(words)
         truth = self._is_defined(defined[1]) if defined else _truth(words.lower())
-        return truth if truth is None else truth is not negated
+        return 1 - truth if condition.startswith("!") else truth
 
-    def _is_defined(self, name: str) -> Truth:
+    def _is_defined(self, name: str) -> float:
         name = name.strip().lower()
         if not _WORD.fullmatch(name) or name in SPECIAL:
-            return None
+            return _PERHAPS
         self._use({name})
-        return True if name in self._values else False if self._all_told else None
+        return 1 if name in self._values else 0 if self._all_told else _PERHAPS
 
     def _expanded(self, text: str) -> str | None:
         def look_up(name: str) -> str | None:
@@ -172,13 +162,13 @@ class _Reader:
             self.follow(text)
 
 
-def _truth(words: str) -> Truth:
+def _truth(words: str) -> float:
     if words in _TRUE or words in _FALSE:
         return words in _TRUE
     try:
-        return bool(float(words))
+        return float(words) != 0
     except ValueError:
-        return None
+        return _PERHAPS
 
 
 MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}

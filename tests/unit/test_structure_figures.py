@@ -63,7 +63,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 133, "lines": 31_896}
+LOADED = {"modules": 133, "lines": 31_876}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -72,20 +72,20 @@ LOADED = {"modules": 133, "lines": 31_896}
 SLACK = 50
 LINES = {
     "": 1670,
-    "adapters": 7897,
+    "adapters": 7887,
     "api": 2354,
     "cli": 5171,
     "config": 1025,
     "daemon": 5040,
-    "dagman_job": 2226,
+    "dagman_job": 2217,
     "data_requests": 1745,
     "engine": 7783,
     "explain": 2399,
     "features": 29915,
     "follow": 4557,
     "graph": 4259,
-    "language": 4033,
-    "lint": 4453,
+    "language": 4023,
+    "lint": 4433,
     "monitor": 3098,
     "picture": 2989,
     "placement": 13695,
@@ -99,10 +99,10 @@ LINES = {
 LINES_OF_TESTS = 131_201
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_985,
-    "cli/dagman.py": 34_887,
-    "cli/dag_checker.py": 17_952,
-    "cli/watch.py": 30_071,
+    "cli/submit_dag.py": 34_952,
+    "cli/dagman.py": 34_867,
+    "cli/dag_checker.py": 17_938,
+    "cli/watch.py": 30_068,
     "placement/data_node.py": 21_964,
 }
 # Words of the names of features, in the modules that every DAG uses.
