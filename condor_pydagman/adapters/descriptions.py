@@ -396,7 +396,7 @@ def _queue_arguments(description: htcondor2.Submit, text: str) -> str:
     arguments = str(description.getQArgs())
     if arguments.count("(") <= arguments.count(")"):
         return arguments
-    queues = (one.queue for one in SubmitDescription(text).statements)
+    queues = (one.queue for one in SubmitDescription(text).queues)
     found = {
         "\n".join([one.arguments, *one.below])
         for one in queues

@@ -30,7 +30,7 @@ from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import CannotPrepare, FileError, PoolError
 from condor_pydagman.feature_table import part
 from condor_pydagman.graph.model import Variable
-from condor_pydagman.language.description import SubmitDescription, Template
+from condor_pydagman.language.description import Template, template_of
 from condor_pydagman.records import job_description
 from condor_pydagman.timers import FLUSH_INTERVAL_S
 from condor_pydagman.vocabulary import NodeKind
@@ -278,14 +278,14 @@ class Submitter:
             if len(self._templates) >= MAX_TEMPLATES:
                 self._templates.clear()
             ours = node in dag.subdags  # its name is derived; no line of the DAG gives it
-            known = (sign, SubmitDescription(files.read_text(path, own=ours)).template)
+            known = (sign, template_of(files.read_text(path, own=ours)))
             self._templates[path] = known
         return known[1]
 
 
 @lru_cache(maxsize=MAX_TEMPLATES)  # many nodes may have one description in the DAG file
 def _template(text: str) -> Template:
-    return SubmitDescription(text).template
+    return template_of(text)
 
 
 def _explained(error: PoolError, text: str, file_text: str, directory: str) -> str:

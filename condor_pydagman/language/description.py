@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -33,10 +32,15 @@ class Items(NamedTuple):
     """What a queue statement has items of."""
 
     names: str  # what stands before: the count, and the names of variables
-    is_list: bool  # whether the items are lines, of a file or others
+    word: str  # `in`, `from` or `matching`
     has_header: bool  # whether their first line has the names of the variables instead
     slice: str | None  # inside of its brackets; None without them
     source: str  # the name of a file, a command with a `|`, patterns, or the items in parentheses
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the items are lines, of a file or others."""
+        return self.word == "from"
 
     @property
     def file(self) -> str:
@@ -71,7 +75,7 @@ class Queue(NamedTuple):
         names, word, before, table, options, behind, source = found.groups()
         given = {option.strip().lower() for option in (options or "").split(",")}
         header = table is not None and _WITHOUT_HEADER.isdisjoint(given)
-        return Items(names, word.lower() == "from", header, before or behind, source.rstrip())
+        return Items(names, word.lower(), header, before or behind, source.rstrip())
 
     @property
     def listed(self) -> str | None:
@@ -85,7 +89,7 @@ class Queue(NamedTuple):
 
 NOTHING = "$(DAGMAN_NOTHING:)"  # a macro that is never set, with an empty default
 
-_WORD = re.compile(r"@?(if|elif|else|endif|include|use|warning|error)\b(?!\s*@?=)(.*)", re.I | re.S)
+_WORD = re.compile(r"@?(if|elif|else|endif|include|use|warning|error)\b(?!\s*@?=)", re.I)
 # Which opens a block that ends with a line `@TAG`.
 _BLOCK = re.compile(r"[^\s=#][^\s=]*\s+@=\s*(\S.*)", re.S)
 _ASSIGNMENT = re.compile(r"([+A-Za-z_][\w.]*)\s*=(.*)", re.S)
@@ -111,14 +115,14 @@ class Statement(NamedTuple):
     @property
     def word(self) -> str:
         """`if`, `include` or such a word, in lower case; '' of a statement that has none."""
-        found = _WORD.fullmatch(self.whole)
+        found = _WORD.match(self.whole)
         return found[1].lower() if found else ""
 
     @property
     def rest(self) -> str:
         """What follows that word."""
-        found = _WORD.fullmatch(self.whole)
-        return found[2].strip() if found else ""
+        found = _WORD.match(self.whole)
+        return self.whole[found.end() :].strip() if found else ""
 
     @property
     def include(self) -> Include | None:
@@ -150,7 +154,7 @@ def statements(text: str) -> Iterator[Statement]:
         tag = block[1] if block else ""
         if tag:
             end = _block_end(lines, place, tag)
-        elif not head.startswith("#"):
+        elif head[-1:] == "\\" and head[0] != "#":
             while end < len(lines) and lines[end - 1].rstrip().endswith("\\"):
                 end += 1
         whole = _CONTINUED.sub("", "\n".join(lines[place:end])).strip() if "\\" in head else head
@@ -190,72 +194,61 @@ def _items_end(lines: list[str], end: int, items: Items | None) -> int:
 Template = tuple[tuple[str, str], ...]
 
 
+def _read(text: str) -> tuple[list[Statement], Template]:
+    """The statements up to the first queue statement that counts in any case, with it."""
+    read: list[Statement] = []
+    pairs: list[tuple[str, str]] = []
+    body: list[str] = []
+    depth = 0
+    for one in statements(text):
+        read.append(one)
+        if one.queue is None:
+            body.append(one.text)
+            word = one.word
+            depth += (word == "if") - (word == "endif")
+            continue
+        pairs.append(("".join(body), one.text))
+        body = []
+        if depth == 0:
+            return read, tuple(pairs)
+    if body and body[-1].rstrip().endswith("\\"):  # it belongs to the value
+        body[-1] = f"{body[-1][:-1]}{NOTHING}\n"
+    return read, (*pairs, ("".join(body), "queue\n"))
+
+
+def template_of(text: str) -> Template:
+    """A description as a template, without the rest of what it says."""
+    return _read(text)[1]
+
+
 class SubmitDescription:
-    """A submit description, read up to the first queue statement that counts in any case; whatever
-    follows it is ignored.
+    """What a submit description says, up to the first queue statement that counts in any case;
+    whatever follows it is ignored.
 
     Without one it means a single job, as in stock DAGMan.
     """
 
     def __init__(self, text: str) -> None:
-        self.statements: list[Statement] = []  # with that queue statement
-        self.queue = Queue()  # what the first queue statement says
-        self._before = self.statements  # the statements before that one
-        pairs: list[tuple[str, str]] = []
-        body: list[str] = []
-        depth = 0
-        for one in statements(text):
-            self.statements.append(one)
-            if one.queue is None:
-                body.append(one.text)
-                depth += {"if": 1, "endif": -1}.get(one.word, 0)
-                continue
-            if not pairs:
-                self.queue, self._before = one.queue, self.statements[:-1]
-            pairs.append(("".join(body), one.text))
-            body = []
-            if depth == 0:
-                break
-        else:
-            if body and body[-1].rstrip().endswith("\\"):  # it belongs to the value
-                body[-1] = f"{body[-1][:-1]}{NOTHING}\n"
-            pairs.append(("".join(body), "queue\n"))
-        self.template: Template = tuple(pairs)
-
-    @cached_property
-    def _assigned(self) -> list[tuple[str, str] | None]:
-        return [one.assigned for one in self._before if one.whole]
-
-    @cached_property
-    def values(self) -> dict[str, str]:
-        """The last value of each name, in lower case, that is set before the queue statement."""
-        return dict(filter(None, self._assigned))
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether values and queue statement are all that it says; else no claim can be made."""
+        read, _ = _read(text)
+        self.queues = [one for one in read if one.queue is not None]  # statements
+        before = read[: read.index(self.queues[0])] if self.queues else read
+        assigned = [one.assigned for one in before if one.whole]
+        # what the first queue statement says, and lower-case names that it sets for each job
+        self.queue = (self.queues[0].queue if self.queues else None) or Queue()
         items = self.queue.items
-        if items is not None and (items.has_header or "matching" in self.queue.arguments.lower()):
-            return False
-        return None not in self._assigned and not any(one.tag for one in self._before)
-
-    @cached_property
-    def mentioned(self) -> frozenset[str]:
-        """Lower-case names that stand anywhere inside `$(...)` or `$FUNCTION(...)`."""
-        said = [one.whole for one in self._before if "$" in one.whole]
-        return frozenset(name for one in (*said, self.queue.arguments) for name in mentioned(one))
-
-    @cached_property
-    def needed(self) -> tuple[str, ...]:
-        """Names in `$(name)` without default, as they are written."""
-        values = [self.queue.arguments, *(one for one in self.values.values() if "$" in one)]
-        return tuple(dict.fromkeys(name for one in values for name in _REFERENCE.findall(one)))
-
-    @cached_property
-    def variables(self) -> frozenset[str]:
-        """Lower-case names that the queue statement sets for each job."""
-        items = self.queue.items
-        return frozenset(name.lower() for name in items.variables) if items else frozenset()
+        self.variables = frozenset(name.lower() for name in (items.variables if items else ()))
+        # the last value of each name, in lower case, that is set before the queue statement
+        self.values = dict(filter(None, assigned))
+        # whether these are all that it says; else no claim can be made
+        is_listed = not items or not (items.has_header or items.word == "matching")
+        is_assigned = None not in assigned and not any(one.tag for one in before)
+        self.is_plain = is_listed and is_assigned
+        # with macros: lower-case names that stand anywhere inside `$(...)` or `$FUNCTION(...)`
+        used = [self.queue.arguments, *(one.whole for one in before if "$" in one.whole)]
+        self.mentioned = frozenset(name for one in used for name in mentioned(one))
+        # names in `$(name)` without default, as they are written
+        used = [self.queue.arguments, *(one for one in self.values.values() if "$" in one)]
+        self.needed = tuple(dict.fromkeys(name for one in used for name in _REFERENCE.findall(one)))
 
     def getter(self, values: Mapping[str, str]) -> Callable[[str], str | None]:
         """What gives the value of a command, macros expanded, by its lower-case name: '' if it is

@@ -16,7 +16,7 @@ from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.common.adapters.submit_errors import at_queue
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language.description import SubmitDescription
+from condor_pydagman.language.description import template_of
 from condor_pydagman.lint.described_jobs import COMMANDS
 from condor_pydagman.lint.file_rules import MAY_COME
 from condor_pydagman.lint.first_nodes import FirstNodes
@@ -75,7 +75,7 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
             text, owner = text_of_node(dag, nodes[0], of_dag)
             if is_request(dag.kinds[nodes[0]], text):
                 return _count_workers(dag, nodes, name, text)
-            template = SubmitDescription(text).template
+            template = template_of(text)
             differ = any("$(" in queue for _, queue in template)
             texts = (describe(dag, node, template, workflow) for node in nodes)
             found = (read(_READER, Followed(text, owner), 0, shape=COMMANDS)[0] for text in texts)

@@ -15,7 +15,7 @@ from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.engine.script_words import MacroError, expand
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language.description import SubmitDescription
+from condor_pydagman.language.description import template_of
 from condor_pydagman.lint.described_jobs import COMMANDS, LATER
 from condor_pydagman.lint.foreign_texts import read
 from condor_pydagman.named_tuple import NamedTuple
@@ -85,7 +85,7 @@ def _with_jobs(dag: Dag, node: int, known: NodeCommands, workflow: Workflow) -> 
             text, owner = text_of_node(dag, node, of_dag)
             if is_request(known.kind, text):
                 return known._replace(jobs=1, note=f"the requests of {known.description}")
-            whole = describe(dag, node, SubmitDescription(text).template, workflow)
+            whole = describe(dag, node, template_of(text), workflow)
             described = Followed(whole, owner)
         jobs, found = read(_READER, described, shape=COMMANDS)
         commands = list(map(_command, found))

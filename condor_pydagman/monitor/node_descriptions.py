@@ -10,7 +10,7 @@ from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language.description import SubmitDescription
+from condor_pydagman.language.description import SubmitDescription, template_of
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.records.job_description import AtSubmission, Workflow, describe
 from condor_pydagman.vocabulary import NodeKind
@@ -36,7 +36,7 @@ def description_of(dag: Dag, node: int, attempt: int, found: FoundDag) -> Follow
 
 def _described(text: str, dag: Dag, node: int, attempt: int, found: FoundDag) -> str:
     workflow = Workflow(found.cluster, found.nodes_log, Config())
-    return describe(dag, node, SubmitDescription(text).template, workflow, AtSubmission(attempt))
+    return describe(dag, node, template_of(text), workflow, AtSubmission(attempt))
 
 
 class SubmittedOnHold:

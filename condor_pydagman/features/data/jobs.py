@@ -35,7 +35,7 @@ from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
-from condor_pydagman.language.description import SubmitDescription, Template
+from condor_pydagman.language.description import Template, template_of
 from condor_pydagman.language.lexer import item_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import job_description
@@ -178,7 +178,7 @@ class DataNodes:
             request.placements,
             [(name, os.environ[name]) for name in _TO_START if name in os.environ],
         )
-        return SubmitDescription(job).template
+        return template_of(job)
 
     def note(self, event: LogEvent) -> None:
         """See `ports.Placements`."""

@@ -24,7 +24,7 @@ from condor_pydagman.features.bundle.tasks import (
     without_task,
 )
 from condor_pydagman.graph.model import Dag, Variable
-from condor_pydagman.language.description import SET, SPECIAL, SubmitDescription
+from condor_pydagman.language.description import SET, SPECIAL, template_of
 from condor_pydagman.records.job_description import AtSubmission, Workflow, added_lines, describe
 
 FIRST = ("process", "procid", "row", "step", "itemindex")
@@ -317,7 +317,7 @@ def test_a_task_has_what_htcondor_makes_of_its_description(
     except CannotBundle:
         return
     submit = htcondor2.Submit(
-        describe(dag, 0, SubmitDescription(text).template, Workflow(1, "/nodes.log", Config()))
+        describe(dag, 0, template_of(text), Workflow(1, "/nodes.log", Config()))
     )
     assert found.output == expanded(submit, "output").strip()
     assert found.directory == normpath(join("/dag", expanded(submit, "initialdir").strip()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.features.common.shared_description import have_same_form, may_differ, shared
-from condor_pydagman.language.description import NOTHING, SubmitDescription
+from condor_pydagman.language.description import NOTHING, template_of
 from tests.features.common.test_shared_description import TEMPLATE, lines
 
 
@@ -63,7 +63,7 @@ def test_values_that_can_be_items(value: str) -> None:
     ],
 )
 def test_lines_that_may_differ(body: str) -> None:
-    assert shared(SubmitDescription(body).template, [lines("A", "1"), lines("B", "2")])[1] == 2
+    assert shared(template_of(body), [lines("A", "1"), lines("B", "2")])[1] == 2
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_lines_that_may_differ(body: str) -> None:
     ],
 )
 def test_lines_that_must_be_the_same(body: str) -> None:
-    assert shared(SubmitDescription(body).template, [lines("A", "1"), lines("B", "2")]) == ("", 0)
+    assert shared(template_of(body), [lines("A", "1"), lines("B", "2")]) == ("", 0)
 
 
 @pytest.mark.parametrize("key", ["getenv", "docker_image", "request_GPUs", "nice_user"])

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.features.common.shared_description import NodeLines, obstacle, shared
-from condor_pydagman.language.description import SubmitDescription
+from condor_pydagman.language.description import template_of
 
 PLAIN = "executable = /bin/x\narguments = $(JOB) $(v)\n"
-TEMPLATE = SubmitDescription(PLAIN).template
+TEMPLATE = template_of(PLAIN)
 
 
 def lines(name: str, value: str = "1", more: str = "") -> NodeLines:
@@ -46,7 +46,7 @@ def test_what_differs_is_an_item_of_the_queue_statement() -> None:
 )
 def test_files_that_can_be_shared(body: str) -> None:
     for queue in ("queue\n", "Queue 1\n", "iterate 1\n", ""):
-        assert not obstacle(SubmitDescription(body + queue).template)
+        assert not obstacle(template_of(body + queue))
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_files_that_can_be_shared(body: str) -> None:
     ],
 )
 def test_files_that_can_not(body: str) -> None:
-    assert obstacle(SubmitDescription(body + "queue\n").template)
+    assert obstacle(template_of(body + "queue\n"))
 
 
 @pytest.mark.parametrize("queue", ["queue 2", "queue $(n)", "queue in (a)", "iter x from f"])
 def test_queue_statements_that_can_not(queue: str) -> None:
-    assert obstacle(SubmitDescription(f"{PLAIN}{queue}\n").template)
+    assert obstacle(template_of(f"{PLAIN}{queue}\n"))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_queue_statements_that_can_not(queue: str) -> None:
     ],
 )
 def test_the_obstacle_is_named(text: str, part: str) -> None:
-    assert part in obstacle(SubmitDescription(text).template)
+    assert part in obstacle(template_of(text))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_many_columns_have_names_of_letters() -> None:
         return NodeLines("".join(f"v{column} = {number}\n" for column in range(60)), "")
 
     used = " ".join(f"$(v{column})" for column in range(60))
-    text, _ = shared(SubmitDescription(f"arguments = {used}\n").template, [row(1), row(2)])
+    text, _ = shared(template_of(f"arguments = {used}\n"), [row(1), row(2)])
     names = text.split("queue ")[1].split(" from")[0].split(",")
     assert len(set(names)) == 61
     assert all(name.replace("_", "").isalpha() for name in names)
@@ -141,4 +141,4 @@ def test_items_are_lines_of_their_own(values: list[str]) -> None:
 
 
 def test_macros_of_the_queue_statement_are_not_the_users() -> None:
-    assert obstacle(SubmitDescription("arguments = $(pydagman_a)\n").template)
+    assert obstacle(template_of("arguments = $(pydagman_a)\n"))

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.language.description import SET, SPECIAL, SubmitDescription, expand, mentioned
+from condor_pydagman.language.description import SET, SPECIAL, SubmitDescription, expand, statements
 from condor_pydagman.lint.value_rules import KEYWORDS
 
 
 def test_values_and_references() -> None:
     text = "# c\nExecutable = a \\\n  $(b)\n+x = $(c:1)\nqueue 3\nignored = $(d)\n"
     read = SubmitDescription(text)
-    assert [one.line for one in read.statements] == [1, 2, 4, 5]
+    assert [one.line for one in statements(text)] == [1, 2, 4, 5, 6]
     assert read.values == {"executable": "a $(b)", "+x": "$(c:1)"}
     assert (read.needed, read.mentioned) == (("b",), {"b", "c"})
     assert read.is_plain
@@ -39,7 +39,8 @@ def test_names_that_the_queue_statement_sets() -> None:
 
 
 def test_names_in_functions() -> None:
-    assert mentioned("$(A) $INT(b,%d) $Fx(c) plain $$(d)") >= {"a", "b", "c"}
+    read = SubmitDescription("m = $(A) $INT(b,%d) $Fx(c) plain $$(d)")
+    assert read.mentioned >= {"a", "b", "c"}
 
 
 def test_expanding() -> None:

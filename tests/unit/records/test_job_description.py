@@ -9,7 +9,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.sites.adapters.description import with_site
 from condor_pydagman.graph.model import Dag, Variable
-from condor_pydagman.language.description import SubmitDescription
+from condor_pydagman.language.description import template_of
 from condor_pydagman.records.job_description import (
     MAX_PARENT_NAMES_LENGTH,
     AtSubmission,
@@ -21,7 +21,7 @@ from condor_pydagman.records.job_description import (
 )
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
-JOB = SubmitDescription("queue\n").template
+JOB = template_of("queue\n")
 WORKFLOW = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")
 
 
@@ -41,7 +41,7 @@ def described(
     return describe(
         dag,
         node,
-        SubmitDescription(file_text).template,
+        template_of(file_text),
         workflow,
         AtSubmission(2, DagStatus.NODE_FAILED, 3),
     )
@@ -201,7 +201,7 @@ def test_a_long_list_of_parents_ends_with_a_whole_name(width: int, listed: int) 
     ],
 )
 def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
-    assert SubmitDescription(text).template == ((body, queue),)
+    assert template_of(text) == ((body, queue),)
 
 
 @pytest.mark.parametrize(
@@ -218,25 +218,25 @@ def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
     ],
 )
 def test_inline_items_belong_to_the_statement(statement: str, kept: str) -> None:
-    assert SubmitDescription(f"{statement}\nb = 1\nqueue 9\n").template == (("", kept),)
+    assert template_of(f"{statement}\nb = 1\nqueue 9\n") == (("", kept),)
 
 
 def test_items_without_an_end_reach_to_the_end_of_the_file() -> None:
-    assert SubmitDescription("queue x in (\nqueue 9").template == (("", "queue x in (\nqueue 9\n"),)
+    assert template_of("queue x in (\nqueue 9") == (("", "queue x in (\nqueue 9\n"),)
 
 
 def test_statements_in_an_if_block_do_not_end_the_file() -> None:
     dag = chain("A")
     text = "if false\nqueue 3\nendif\nb = 1\nqueue 2\nc = 1\n"
     parts = ("if false\n", "queue 3\n"), ("endif\nb = 1\n", "queue 2\n")
-    assert SubmitDescription(text).template == parts
+    assert template_of(text) == parts
     shown = described(dag, 0, text)
     assert shown.count("dag_node_name = A\n") == 2
     assert shown.endswith("DAGManJobId = 12\nqueue 2\n")
 
 
 def test_if_block_with_the_only_statement() -> None:
-    assert SubmitDescription("if true\nqueue 3\nendif\n").template[-1] == ("endif\n", "queue\n")
+    assert template_of("if true\nqueue 3\nendif\n")[-1] == ("endif\n", "queue\n")
 
 
 def test_jobs_for_a_person_go_on_hold() -> None:
@@ -298,7 +298,7 @@ VALUES = {"Name": "north", "Cpus": 4, "Fast": True, "odd name": 1, "Say": 'a "b"
 
 
 def lines_of(text: str, **environment: str) -> list[str]:
-    template = with_site(SubmitDescription(text).template, "north", VALUES, environment)
+    template = with_site(template_of(text), "north", VALUES, environment)
     return "".join(body + queue for body, queue in template).splitlines()
 
 
@@ -337,5 +337,5 @@ def test_no_variables() -> None:
 
 def test_each_queue_statement_has_them() -> None:
     text = "executable = /bin/true\nif defined x\nqueue 1\nelse\nqueue 2\nendif\n"
-    template = with_site(SubmitDescription(text).template, "north", {"Name": "north"}, {})
+    template = with_site(template_of(text), "north", {"Name": "north"}, {})
     assert sum("My.PYDAGMAN_Site" in body for body, _ in template) == len(template)

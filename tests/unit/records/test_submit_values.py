@@ -13,11 +13,11 @@ from condor_pydagman.adapters import descriptions
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag, Variable
-from condor_pydagman.language.description import SubmitDescription
+from condor_pydagman.language.description import template_of
 from condor_pydagman.records.job_description import Workflow, describe, literal, whole
 
-JOB = SubmitDescription("queue\n").template
-TWO = SubmitDescription("universe = scheduler\nmine = [$(JOB)]\nqueue 2\n").template
+JOB = template_of("queue\n")
+TWO = template_of("universe = scheduler\nmine = [$(JOB)]\nqueue 2\n")
 
 # What begins or ends a macro, a value or a line, among other characters. HTCondor's files are
 # lines, and no character of theirs is NUL.
@@ -112,7 +112,7 @@ def described(name: str, use: str) -> str:
     text = describe(
         dag,
         int("PARENT" in use),
-        SubmitDescription(f"arguments = {use}\nqueue\n").template,
+        template_of(f"arguments = {use}\nqueue\n"),
         Workflow(12, "/l", Config()),
     )
     return _expanded(descriptions.parse(text), "arguments")

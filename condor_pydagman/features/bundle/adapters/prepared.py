@@ -28,7 +28,7 @@ from condor_pydagman.features.bundle.job_lines import DEFAULTS, for_several
 from condor_pydagman.features.bundle.messages import Prepare
 from condor_pydagman.features.bundle.one_bundle import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
-from condor_pydagman.language.description import SubmitDescription
+from condor_pydagman.language.description import template_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.records.job_description import attribute, literal
@@ -244,7 +244,7 @@ def _transfers(inputs: Sequence[str], *, if_needed: bool) -> list[str]:
 
 
 def _description(order: PrepareOrder, task: Task, body: str, program: str, tasks: _List) -> str:
-    ((lines, _),) = SubmitDescription(body).template
+    ((lines, _),) = template_of(body)
     own = "\n".join([order.lines_before, lines, order.lines_after])
     kept = without_task(own)
     names = tasks.names()

@@ -19,6 +19,7 @@ from condor_pydagman.language.description import (
     SubmitDescription,
     Template,
     statements,
+    template_of,
 )
 
 MAX_INCLUDE_DEPTH = 20  # of included files; HTCondor's limit is 19
@@ -53,7 +54,7 @@ def explained(error: PoolError, text: str, file_text: str, directory: str) -> st
     if found is None:
         return error.reason
     statement, reason = found
-    number = _line_in_file(text, statement.line, SubmitDescription(file_text).template)
+    number = _line_in_file(text, statement.line, template_of(file_text))
     place = f"line {number}" if number else "a line that does not stand in the submit file"
     return f"{place}, '{_head(statement)}': {reason}"
 
@@ -61,9 +62,8 @@ def explained(error: PoolError, text: str, file_text: str, directory: str) -> st
 def at_queue(reason: str, file_text: str) -> str:
     """The reason of a failure, with the line of its queue statement if that is the cause."""
     if "queue " in reason.lower():
-        statements_of_file = SubmitDescription(file_text).statements
-        queues = [one for one in statements_of_file if one.queue is not None]
-        if len(queues) == 1 and queues == statements_of_file[-1:]:
+        queues = SubmitDescription(file_text).queues
+        if len(queues) == len(template_of(file_text)) == 1:
             return f"line {queues[0].line}, '{_head(queues[0])}': {_LINE_OF_OURS.sub('', reason)}"
     return reason
 
