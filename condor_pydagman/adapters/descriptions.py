@@ -13,7 +13,8 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import classad2
@@ -22,10 +23,9 @@ import htcondor2
 from condor_pydagman.adapters import bindings
 from condor_pydagman.errors import PoolError
 from condor_pydagman.language import submit_commands
+from condor_pydagman.language.description import NOTHING, Queue, SubmitDescription, references
 from condor_pydagman.language.lexer import ITEM_DOLLAR, may_begin_macro
-from condor_pydagman.language.submit_file import items_of, queue_arguments, references
 from condor_pydagman.printable import printable
-from condor_pydagman.records.job_description import NOTHING, split, statements
 from condor_pydagman.vocabulary import MAY_BE_MACRO, UNREADABLE
 
 # What the bindings raise: their own class, and Python's for bad arguments.
@@ -41,9 +41,10 @@ BINDINGS = (
 )
 
 NO_ITEMS = "invalid Queue statement"  # the bindings' error if there is nothing to queue
-_EMPTY_ITEM = "invalid qargs"  # if an item is empty
+EMPTY_ITEM = "invalid qargs"  # if an item is empty
 
-_COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro, only in descriptions that are not submitted
+_NUMBERS = ("Process", "ProcId", "Row", "ItemIndex", "Step")  # macros that number a job
+_TEXT = "PYDAGMAN_TEXT"  # a macro, only in descriptions that are not submitted
 # Submit commands of late materialization.
 _LATE_MATERIALIZATION = ("max_materialize", "max_idle", "materialize_max_idle")
 
@@ -238,12 +239,10 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     Raises:
         what the bindings raise.
     """
-    macros = copy_of(description)
-    macros[_COUNT] = str(description.getQArgs())
-    words = expanded(macros, _COUNT)
+    words = expanded_text(description, str(description.getQArgs()))
     if not words.strip():
         return [{}], 1
-    listed = items_of(words)
+    listed = Queue(words).items
     if listed is None:
         return [{}], _number(words)
     _refuse_odd_file(listed.file)
@@ -255,36 +254,36 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     return items or [{}], max(int(count[0]) if count else 1, 1)
 
 
-def of_job(
+def jobs_of(
     description: htcondor2.Submit,
-    at: Mapping[str, str],
-    proc: int,
     items: Sequence[Any],
     each: int,
-) -> htcondor2.Submit:
-    """A copy with the macros that are of one job: its numbers, which the description may set to
-    something else, and those of its item of the queue statement.
+    procs: Iterable[int],
+    at: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[htcondor2.Submit]:
+    """A copy for each of these jobs, always the same one, with the macros that are of the job: its
+    numbers, which the description may set to something else, and those of its item of the queue
+    statement.
 
     Args:
-        at: macros of the submission, as `$(Cluster)` and `$(YEAR)`.
         items, each: see `queued`.
+        at: macros of the submission, as `$(Cluster)` and `$(YEAR)`.
+
+    Raises:
+        what the bindings raise.
     """
-    copy = copy_of(description, [*numbers_of(proc, each).items(), *at.items()])
-    row = proc // each
-    for name, value in items[row].items() if row < len(items) else ():
-        copy[name] = str(value)
-    return copy
-
-
-def numbers_of(proc: int, each: int) -> dict[str, str]:
-    """The macros that number a job, of which each item of the queue statement has so many."""
-    row, step = divmod(proc, each)
-    numbers = {"Step": step, "Row": row, "ItemIndex": row, "Process": proc, "ProcId": proc}
-    return {name: str(number) for name, number in numbers.items()}
+    copy = copy_of(description, at)
+    own = {name for name in _NUMBERS if description.get(name) is not None}
+    for proc in procs:
+        row, step = divmod(proc, each)
+        numbers = zip(_NUMBERS, (proc, proc, row, row, step))
+        copy.update({name: str(number) for name, number in numbers if name not in own})
+        copy.update(items[row] if row < len(items) else dict.fromkeys(items[-1], ""))
+        yield copy
 
 
 def copy_of(
-    description: htcondor2.Submit, defaults: Sequence[tuple[str, str]] = ()
+    description: htcondor2.Submit, defaults: Mapping[str, str] = MappingProxyType({})
 ) -> htcondor2.Submit:
     """A description with the same commands and macros, without the queue statement.
 
@@ -298,7 +297,7 @@ def copy_of(
         what the bindings raise.
     """
     own = (_pair(key, value) for key, value in description.items())
-    pairs = (*defaults, *own)
+    pairs = (*defaults.items(), *own)
     return htcondor2.Submit("".join(f"{key} = {value}\n" for key, value in pairs))
 
 
@@ -314,6 +313,13 @@ def expanded(description: htcondor2.Submit, name: str) -> str:
         return str(description.expand(name))
     except KeyError:  # the bindings' answer then
         return ""
+
+
+def expanded_text(description: htcondor2.Submit, text: str) -> str:
+    """A text with the macros of a description expanded; raises what `copy_of`, `expanded` do."""
+    copy = copy_of(description)
+    copy[_TEXT] = text
+    return expanded(copy, _TEXT)
 
 
 def _expanded_length(description: htcondor2.Submit, name: str, known: dict[str, int]) -> int:
@@ -376,7 +382,7 @@ def _items(description: htcondor2.Submit) -> list[Any]:
     try:
         found = description.itemdata()
     except ValueError as error:
-        if str(error) == _EMPTY_ITEM:  # it has an empty item; usually there are others
+        if str(error) == EMPTY_ITEM:  # it has an empty item; usually there are others
             return [{}, {}]
         raise
     return [] if found is None else list(found)
@@ -390,24 +396,19 @@ def _queue_arguments(description: htcondor2.Submit, text: str) -> str:
     arguments = str(description.getQArgs())
     if arguments.count("(") <= arguments.count(")"):
         return arguments
-    statements_of_text = (_as_it_stands(statement) for _, statement in split(text).parts)
+    queues = (one.queue for one in SubmitDescription(text).queues)
     found = {
-        one for one in statements_of_text if one.partition("\n")[0].split() == arguments.split()
+        "\n".join([one.arguments, *one.below])
+        for one in queues
+        if one is not None and one.arguments.split() == arguments.split()
     }
     return found.pop() if len(found) == 1 else _written_out(description, arguments)
-
-
-def _as_it_stands(statement: str) -> str:
-    """The arguments of a queue statement, with the lines of its items."""
-    lines = statement.strip().split("\n")
-    _, end = next(statements(lines))
-    return "\n".join([queue_arguments("\n".join(lines[:end])) or "", *lines[end:]])
 
 
 def _written_out(description: htcondor2.Submit, arguments: str) -> str:
     """Inline items as the bindings read them: for an `if` block with several such statements."""
     lines = ["\x1f".join(item.values()) for item in _items(description)]
-    listed = items_of(arguments)
+    listed = Queue(arguments).items
     assert listed is not None
     if listed.has_header:
         raise ValueError(f"queue {arguments}: two of it in `if` blocks: put the tables into files")
@@ -418,7 +419,7 @@ def _written_out(description: htcondor2.Submit, arguments: str) -> str:
 def _without_items(description: htcondor2.Submit) -> str:
     """Arguments with one empty item instead of a list without items; '' if the statement has no
     such list."""
-    listed = items_of(str(description.getQArgs()))
+    listed = Queue(str(description.getQArgs())).items
     if listed is None or listed.slice is not None or materializes_late(description):
         return ""
     return f"{listed.names.rstrip()} from (\n\n)"

@@ -18,9 +18,8 @@ from typing import BinaryIO
 from condor_pydagman.adapters.files import closed_at_end, open_ordinary, refuse_secret
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language.submit_file import items_of, one_line, queue_arguments
+from condor_pydagman.language.description import NOTHING, Include, Queue, statements
 from condor_pydagman.printable import message
-from condor_pydagman.records.job_description import NOTHING, statements
 
 MAX_BYTES = 1 << 20  # of the files of a description
 MAX_TEXT_BYTES = 1 << 26  # of a description
@@ -28,8 +27,6 @@ MAX_DEPTH = 20  # of files in files
 MAX_NAMES = 100_000  # in the directories in which a description looks for names that match
 Owner = tuple[int, int]  # of a file: its user and group
 UNKNOWN: Owner = (-1, -1)
-# Of a statement without blanks around: it does not try the same text again and again.
-_INCLUDE = re.compile(r"@?include\b([^:]*):\s*(.*)", re.I | re.S)
 _MATCHING = re.compile(r"\bmatching\b\s*(files|dirs|any)?", re.I)
 _MAGIC = re.compile(r"[*?[]")
 
@@ -102,34 +99,33 @@ class Followed:
         self.text = self._with_files(text, 0)  # what to read
 
     def _with_files(self, text: str, depth: int) -> str:
-        lines = text.split("\n")
         parts = []
-        for begin, end in statements(lines):
-            whole = "\n".join(lines[begin:end])
-            parts.append(self._followed(one_line(whole).strip(), depth) or whole)
-        return "\n".join(parts)
+        for one in statements(text):
+            instead = ""
+            if one.queue is not None:
+                instead = self._with_items(one.queue)
+            elif one.include is not None:
+                instead = self._with_included(one.include, depth)
+            parts.append(f"{instead}\n" if instead else one.text)
+        return "".join(parts)
 
-    def _followed(self, statement: str, depth: int) -> str:
-        """What stands for a statement that names a file; '' if it names none, or none to follow."""
-        found = _INCLUDE.fullmatch(statement)
-        if found is not None:
-            is_command = "command" in found[1].lower() or found[2].endswith("|")
-            inner = self._text_of(found[2], is_command, self.missing)
-            if inner is None:
-                return ""
-            if depth == MAX_DEPTH:
-                self._leave(found[2], OSError(0, "files are included too deep"))
-                return ""
-            self.included[found[2]] = inner
-            return self._with_files(_closed(inner), depth + 1)
-        return self._with_items(statement)
-
-    def _with_items(self, statement: str) -> str:
-        arguments = queue_arguments(statement)
-        items = None if arguments is None else items_of(arguments)
-        if arguments is None or items is None:
+    def _with_included(self, include: Include, depth: int) -> str:
+        """What stands for a statement that names a file; '' if there is none to follow."""
+        inner = self._text_of(include.source, include.runs, self.missing)
+        if inner is None:
             return ""
-        before = f"queue {arguments[: len(arguments) - len(items.source)]}"
+        if depth == MAX_DEPTH:
+            self._leave(include.source, OSError(0, "files are included too deep"))
+            return ""
+        self.included[include.source] = inner
+        return self._with_files(_closed(inner), depth + 1).removesuffix("\n")
+
+    def _with_items(self, queue: Queue) -> str:
+        """The same of a queue statement."""
+        items = queue.items
+        if items is None:
+            return ""
+        before = f"queue {queue.arguments[: len(queue.arguments) - len(items.source)]}"
         kind = None if items.is_list else _MATCHING.search(before, len("queue ") + len(items.names))
         if kind is not None:
             part = "" if items.slice is None else f"[{items.slice}]"

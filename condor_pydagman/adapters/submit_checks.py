@@ -16,10 +16,10 @@ import classad2
 from condor_pydagman.adapters import bindings, files
 from condor_pydagman.adapters.descriptions import (
     BINDINGS,
-    copy_of,
     expanded,
+    expanded_text,
+    jobs_of,
     materializes_late,
-    numbers_of,
     queued,
 )
 from condor_pydagman.errors import FileError, PoolError
@@ -82,18 +82,12 @@ def values(description: Any, key: str) -> Iterator[str]:
         yield expanded(description, key)
         return
     try:
-        copy = copy_of(description)
         items, each = queued(description)
     except BINDINGS:
         return
     most = 1 if materializes_late(description) else MAX_PROCS
-    own = {name for name in numbers_of(0, 1) if description.get(name) is not None}
-    for proc in range(min(len(items) * each, most)):
-        numbers = numbers_of(proc, each).items()
-        copy.update({name: number for name, number in numbers if name not in own})
-        item = items[proc // each]
-        copy.update(item if isinstance(item, dict) else {"Item": item})
-        yield expanded(copy, key)
+    for job in jobs_of(description, items, each, range(min(len(items) * each, most))):
+        yield expanded(job, key)
 
 
 # With these the executable is only a label, for a cloud or a virtual machine.
@@ -196,8 +190,6 @@ def _evaluated(value: str) -> str | None:
 
 # Stock's warnings about a submit description, from the bindings' reading of it.
 
-_TEXT = "PYDAGMAN_TEXT"  # a macro, only in a copy
-
 
 def remarks_of(
     description: Any, text: str, *, written: str = "", name: str = "", by: str = "DAGMAN"
@@ -212,12 +204,8 @@ def remarks_of(
     """
 
     def expand(value: str) -> str:
-        if "$" not in value:
-            return value
         try:
-            copy = copy_of(description)
-            copy[_TEXT] = value
-            return expanded(copy, _TEXT)
+            return expanded_text(description, value) if "$" in value else value
         except BINDINGS:
             return ""
 

@@ -25,8 +25,8 @@ from condor_pydagman.engine.actions import (
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, LogRepaired, ScriptEnded
 from condor_pydagman.graph.model import Dag, Script
 from condor_pydagman.graph.stepwise import Steps
+from condor_pydagman.language.description import Template
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records.job_description import Template
 
 _NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 

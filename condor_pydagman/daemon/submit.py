@@ -9,6 +9,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Union
 
 from condor_pydagman.adapters import files
@@ -29,6 +30,7 @@ from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import CannotPrepare, FileError, PoolError
 from condor_pydagman.feature_table import part
 from condor_pydagman.graph.model import Variable
+from condor_pydagman.language.description import Template, template_of
 from condor_pydagman.records import job_description
 from condor_pydagman.timers import FLUSH_INTERVAL_S
 from condor_pydagman.vocabulary import NodeKind
@@ -73,7 +75,7 @@ class Submitter:
 
     def __init__(self, run: DagRun) -> None:
         self.run = run
-        self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
+        self._templates: dict[str, tuple[tuple[int, int], Template]] = {}
         self._next_flush_at = 0.0
         self._outcomes = _Outcomes()
         # A submission deferred because of its list of common input files, and its description.
@@ -126,7 +128,7 @@ class Submitter:
             one_proc=run.config.prohibit_multi_jobs and not isinstance(action, do.SubmitTogether),
             common_input=first.common_input,
             name=run.dag.submits[node],
-            written=self._user_description(node) if "warning" in text.lower() else "",
+            written=self.text_of(node) if "warning" in text.lower() else "",
         )
         more = run.extras.environment(first) if run.extras is not None else {}
         return Submit(action, text, run.dag.directories.get(node, ""), checks, more)
@@ -246,15 +248,6 @@ class Submitter:
         kind, final = self.run.dag.kinds[node], NodeKind.FINAL
         return kind == NodeKind.DATA or (kind == final and node not in self.run.dag.subdags)
 
-    def _user_description(self, node: int) -> str:
-        """The node's submit description without what DAGMan adds."""
-        dag = self.run.dag
-        inline = dag.descriptions.get(dag.submits[node])
-        if inline is not None:
-            return inline
-        known = self._templates.get(os.path.join(dag.directories.get(node, ""), dag.submits[node]))
-        return "".join(body + queue for body, queue in known[1].parts) if known else ""
-
     def failed(
         self, node: int, reason: str, *, permanent: bool, unknown: bool = False, full: bool = False
     ) -> inputs.SubmitFailed:
@@ -267,13 +260,13 @@ class Submitter:
         stamp = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(self.run.clock.time()))
         return inputs.SubmitFailed(node, reason, permanent, unknown, stamp, full)
 
-    def template_of(self, node: int) -> job_description.Template:
+    def template_of(self, node: int) -> Template:
         """The node's submit description, from memory if its file has not changed."""
         dag = self.run.dag
         name = dag.submits[node]
         inline = dag.descriptions.get(name)
         if inline is not None:
-            return job_description.split(inline)
+            return _template(inline)
         directory = dag.directories.get(node, "")
         if directory and not os.path.isdir(directory):  # transient: stock retries as well
             raise PoolError(f"Could not change to node directory {directory}", transient=True)
@@ -285,9 +278,14 @@ class Submitter:
             if len(self._templates) >= MAX_TEMPLATES:
                 self._templates.clear()
             ours = node in dag.subdags  # its name is derived; no line of the DAG gives it
-            known = (sign, job_description.split(files.read_text(path, own=ours)))
+            known = (sign, template_of(files.read_text(path, own=ours)))
             self._templates[path] = known
         return known[1]
+
+
+@lru_cache(maxsize=MAX_TEMPLATES)  # many nodes may have one description in the DAG file
+def _template(text: str) -> Template:
+    return template_of(text)
 
 
 def _explained(error: PoolError, text: str, file_text: str, directory: str) -> str:

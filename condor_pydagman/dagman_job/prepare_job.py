@@ -304,10 +304,10 @@ def _extra_lines(
 
 def _refuse_queue(text: str) -> None:
     """Lines may hold line breaks, be continued, or be part of a value of several lines."""
-    from condor_pydagman.records import job_description  # late: most have none
+    from condor_pydagman.language.description import template_of  # late: most have none
 
     ours = "queue 1 last"
-    (_, found), *_ = job_description.split(f"{text}\n\n{ours}\n").parts
+    (_, found), *_ = template_of(f"{text}\n\n{ours}\n")
     if found.strip() != ours:
         raise FileError(
             f"ERROR: {found.strip()!r} can't be added to the submit file: DAGMan must be one job."

@@ -13,6 +13,7 @@ from typing import Any
 
 from condor_pydagman.adapters.files import named_cluster
 from condor_pydagman.errors import PoolError
+from condor_pydagman.feature_table import part
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 
@@ -54,7 +55,7 @@ def prepare_submit(text: str, paths: DagPaths, remote: str, htcondor2: Any) -> P
         PoolError: something is wrong with either.
     """
     _refuse_other_than_utf8(text)
-    description = _parsed(text, paths, htcondor2)
+    description = _parsed(text, paths)
     _refuse_unusable_executable(description, spool=bool(remote))
     schedd = _remote_schedd(remote, htcondor2) if remote else _local_schedd(htcondor2)
     if not remote:
@@ -199,38 +200,28 @@ def _refuse_other_than_utf8(text: str) -> None:
             raise _failed(reason, "Rename the file or the directory", transient=False) from None
 
 
-def _parsed(text: str, paths: DagPaths, htcondor2: Any) -> Any:
+def _parsed(text: str, paths: DagPaths) -> Any:
+    from condor_pydagman.adapters.descriptions import Unreadable, parse
+
     try:
-        description = htcondor2.Submit(text)
+        description = parse(text)
         description.setSubmitMethod(SUBMIT_METHOD, True)
         description["My.JobSubmitFile"] = '"' + paths.condor_sub.replace('"', '\\"') + '"'
-    except _refusals(htcondor2) as error:
+    except PoolError as error:
         hint = (
             f"Look at {paths.condor_sub}, at the lines that come from -append, -insert_sub_file "
             "and SET_JOB_ATTR"
         )
-        number, line = _first_wrong_line(text, htcondor2)
-        if not number:
-            reason = f"Failed to parse command file {paths.condor_sub}: {_said(error)}"
-            raise _failed(reason, hint, transient=False) from None
-        reason = f"on Line {number} of {paths.condor_sub}: {line}\n\n"
-        reason += f"ERROR: Failed to parse command file (line {number})."
+        tells = part("common", "adapters.submit_errors")
+        wrong = tells.first_unreadable(text) if tells and isinstance(error, Unreadable) else None
+        if wrong is None:
+            reason = f"Failed to parse command file {paths.condor_sub}: {error.reason}"
+        else:
+            number, line, _ = wrong
+            reason = f"on Line {number} of {paths.condor_sub}: {line}\n\n"
+            reason += f"ERROR: Failed to parse command file (line {number})."
         raise _failed(reason, hint, transient=False) from None
     return description
-
-
-def _first_wrong_line(text: str, htcondor2: Any) -> tuple[int, str]:
-    """Number and text of the line up to which a description can't be parsed, (0, '') for none.
-
-    The bindings say only that there is one.
-    """
-    lines = text.split("\n")
-    for number in range(1, len(lines)):
-        try:
-            htcondor2.Submit("\n".join([*lines[:number], "queue", ""]))
-        except _refusals(htcondor2):
-            return number, lines[number - 1]
-    return 0, ""
 
 
 def _refuse_unusable_executable(description: Any, *, spool: bool) -> None:

@@ -13,8 +13,8 @@ from typing import NoReturn
 
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import DagFileError
+from condor_pydagman.language.description import QUEUES
 from condor_pydagman.language.lexer import excerpt
-from condor_pydagman.language.submit_file import QUEUES
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 

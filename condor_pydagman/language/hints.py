@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.feature_table import ABSENT
+from condor_pydagman.language.description import QUEUES
 from condor_pydagman.language.lexer import LineError, QuotingError
 from condor_pydagman.language.lines import normal
-from condor_pydagman.language.submit_file import QUEUES
 
 MAX_SEARCHED = 200  # characters of a word or of the rest of a line that are looked at
 MIN_SIMILARITY = 0.62  # similarity, of 1, that two swapped letters in a word of three still have

@@ -13,21 +13,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Optional
 
+from condor_pydagman.language.description import (
+    SET,
+    SPECIAL,
+    Queue,
+    Statement,
+    expand,
+    references,
+    statements,
+)
 from condor_pydagman.language.submit_commands import (
     ALWAYS,
     BESIDE,
     BY_UNIVERSE,
     SILENT,
     WITHOUT_SHELL,
-)
-from condor_pydagman.language.submit_file import (
-    SET,
-    SPECIAL,
-    expand,
-    items_of,
-    logical_lines,
-    queue_arguments,
-    references,
 )
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import SHARED_VARIABLE
@@ -42,38 +42,14 @@ from condor_pydagman.vocabulary import SHARED_VARIABLE
 
 MAX_INCLUDED_FILES = 50
 
-_STATEMENT = re.compile(
-    r"(if|elif|else|endif|include|use|warning|error)\b(?!\s*@?=)(.*)", re.I | re.S
-)
-_INCLUDED_FILE = re.compile(r"(?!.*\bcommand\b[^:]*:)[^:]*:\s*(.*[^|\s])\s*", re.I | re.S)
-_ASSIGNMENT = re.compile(r"([+\w.]+)\s*=(.*)", re.S)
-_BLOCK = re.compile(r"([+\w.]+)\s*@=\s*(\S+)\s*")
 _DEFINED = re.compile(r"defined\b\s*(.*)", re.I | re.S)
 _WORD = re.compile(r"\w+")
 _TRUE, _FALSE = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 
 # The text of an included file; None if it can't be read.
 ReadFile = Callable[[str], Optional[str]]
-Truth = Optional[bool]  # None: it can't be told
-
-
-def used_by_statements(text: str, read_file: ReadFile = lambda path: None) -> frozenset[str]:
-    """Lower-case names of the macros that the statements of a description use.
-
-    Args:
-        text: the whole description, with the lines that DAGMan adds.
-        read_file: gives the texts of included files.
-    """
-    reader = _Reader(read_file)
-    reader.follow(text)
-    return frozenset(reader.used)
-
-
-class _Branch:
-    """An `if` that is open: whether its present branch is read, and whether one has been."""
-
-    def __init__(self, live: Truth, taken: Truth) -> None:
-        self.live, self.taken = live, taken
+# How far a condition is true: 1 or 0, and between them what can't be told.
+_PERHAPS = 0.5
 
 
 class _Reader:
@@ -81,87 +57,81 @@ class _Reader:
         self.used: set[str] = set()
         self._values: dict[str, str | None] = {}  # None: set, but it can't be told to what
         self._all_told = True  # whether what is not in _values is not set
-        self._branches: list[_Branch] = []
+        # of each `if` that is open: whether its present branch is read, and whether one has been
+        self._branches: list[tuple[float, float]] = []
         self._read_file = read_file
         self._files_left = MAX_INCLUDED_FILES
 
     def follow(self, text: str) -> None:
-        """Read a description up to its queue statement."""
-        for line in _lines(text):
-            statement = _STATEMENT.fullmatch(line)
-            if queue_arguments(line) is not None:
-                if self._live:
+        """Read a description, with the lines that DAGMan adds, up to its queue statement."""
+        for one in statements(text):
+            if one.queue is not None:
+                if self._live == 1:
                     return
-            elif statement is None:
-                self._assign(line)
+            elif one.word:
+                self._obey(one)
             else:
-                self._obey(statement[1].lower(), statement[2].strip())
+                self._assign(one)
 
     @property
-    def _live(self) -> Truth:
+    def _live(self) -> float:
         """Whether the next line is read."""
-        states = [branch.live for branch in self._branches]
-        return False if False in states else None if None in states else True
+        return min((live for live, _ in self._branches), default=1)
 
-    def _assign(self, line: str) -> None:
-        block = _BLOCK.match(line)
-        assignment = block or _ASSIGNMENT.fullmatch(line)
-        if assignment is None or self._live is False:
+    def _assign(self, statement: Statement) -> None:
+        if statement.assigned is None or not self._live:
             return
-        name, value = assignment[1].lower(), assignment[2]
-        can_be_told = not block and self._live
-        if not block and name in references(value):  # expanded at once
+        name, value = statement.assigned
+        can_be_told = self._live == 1 and not statement.tag
+        if not statement.tag and name in references(value):  # expanded at once
             self._use({name})
             can_be_told = False
-        self._values[name] = value.strip() if can_be_told else None
+        self._values[name] = value if can_be_told else None
 
-    def _obey(self, word: str, rest: str) -> None:
+    def _obey(self, statement: Statement) -> None:
+        word, rest = statement.word, statement.rest
         if word == "if":
             self._open(rest)
         elif word in ("elif", "else", "endif"):
             self._continue(word, rest)
-        elif self._live is not False:
+        elif self._live:
             self._use(self._references(rest))
             if word == "include":
-                self._include(rest)
+                self._include(statement)
             elif word == "use":
                 self._all_told = False
 
     def _open(self, condition: str) -> None:
-        truth = self._decide(condition) if self._live is not False else False
-        self._branches.append(_Branch(truth, truth))
+        truth = self._decide(condition) if self._live else 0
+        self._branches.append((truth, truth))
 
     def _continue(self, word: str, condition: str) -> None:
         if not self._branches:
             return
-        branch = self._branches.pop()
+        _, taken = self._branches.pop()
         if word == "endif":
             return
-        truth: Truth = False
-        if self._live is not False and branch.taken is not True:
-            truth = self._decide(condition) if word == "elif" else True
-        if truth and branch.taken is None:
-            truth = None
-        taken = True if branch.taken or truth else None if None in (branch.taken, truth) else False
-        self._branches.append(_Branch(truth, taken))
+        truth = 0.0
+        if self._live and taken < 1:
+            truth = self._decide(condition) if word == "elif" else 1
+        self._branches.append((min(truth, 1 - taken), max(truth, taken)))
 
-    def _decide(self, condition: str) -> Truth:
-        """Whether a condition is true; what it mentions is used."""
+    def _decide(self, condition: str) -> float:
+        """How far a condition is true; what it mentions is used."""
         self._use(self._references(condition))
-        negated = condition.startswith("!")
         words = self._expanded(condition.lstrip("!").strip())
         if words is None:
-            return None
+            return _PERHAPS
         defined = _DEFINED.fullmatch(words)
         truth = self._is_defined(defined[1]) if defined else _truth(words.lower())
-        return truth if truth is None else truth is not negated
+        return 1 - truth if condition.startswith("!") else truth
 
-    def _is_defined(self, name: str) -> Truth:
+    def _is_defined(self, name: str) -> float:
         name = name.strip().lower()
         if not _WORD.fullmatch(name) or name in SPECIAL:
-            return None
+            return _PERHAPS
         self._use({name})
-        return True if name in self._values else False if self._all_told else None
+        return 1 if name in self._values else 0 if self._all_told else _PERHAPS
 
     def _expanded(self, text: str) -> str | None:
         def look_up(name: str) -> str | None:
@@ -181,9 +151,9 @@ class _Reader:
     def _references(self, text: str) -> set[str]:
         return references(text, self._values.__contains__)
 
-    def _include(self, rest: str) -> None:
-        found = _INCLUDED_FILE.fullmatch(rest)
-        path = self._expanded(found[1]) if found else None
+    def _include(self, statement: Statement) -> None:
+        include = statement.include
+        path = self._expanded(include.source) if include is not None and not include.runs else None
         text = self._read_file(path) if path and self._files_left else None
         self._files_left -= 1
         if text is None:
@@ -192,25 +162,13 @@ class _Reader:
             self.follow(text)
 
 
-def _truth(words: str) -> Truth:
+def _truth(words: str) -> float:
     if words in _TRUE or words in _FALSE:
         return words in _TRUE
     try:
-        return bool(float(words))
+        return float(words) != 0
     except ValueError:
-        return None
-
-
-def _lines(text: str) -> Iterator[str]:
-    """As `logical_lines`; of a block `NAME @=TAG` the first one."""
-    tag = ""
-    for line in logical_lines(text):
-        if tag:
-            tag = "" if line == f"@{tag}" else tag
-            continue
-        block = _BLOCK.fullmatch(line)
-        tag = block[2] if block else ""
-        yield line
+        return _PERHAPS
 
 
 MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}
@@ -260,9 +218,11 @@ def unused_lines(
         for key, value in values.items()
         if "$" in value or key.lower() in _UNIVERSE_KEYS
     )
-    stated = used_by_statements(text, read_file) if _USES_MACROS.search(text) else frozenset()
+    reader = _Reader(read_file)
+    if _USES_MACROS.search(text):
+        reader.follow(text)
     variables = tuple(queue_variables(queue, text, read_file))
-    found = _unused(tuple(values), telling, queue, variables, stated)
+    found = _unused(tuple(values), telling, queue, variables, frozenset(reader.used))
     return [Unused(name, values[name] if is_line else None) for name, is_line in found]
 
 
@@ -306,14 +266,13 @@ def queue_variables(
     queue: str, text: str = "", read_file: ReadFile = lambda path: None
 ) -> list[str]:
     """The variables that a queue statement sets for each job, as far as that can be told."""
-    items = items_of(queue)
+    items = Queue(queue).items
     if items is None:
         return []
     if items.has_header:
         lines = read_file(items.file) if items.file else text.partition(f"{queue}\n")[2]
         return _NAME.findall((lines or "").partition("\n")[0])
-    head = re.sub(r"\$\w*\([^()]*\)", " ", items.names)
-    return _NAME.findall(head) or ["Item"]
+    return items.variables or ["Item"]
 
 
 def _universe(values: Mapping[str, str], keys: Mapping[str, str]) -> str:
@@ -375,7 +334,6 @@ _UNITS = {
     "request_memory": "defaults to megabytes, but should contain a units suffix (i.e K, M, G or T)",
     "request_disk": "defaults to kilobytes, should contain a units suffix (i.e K, M, or B)",
 }
-_OF_IF_OR_WARNING = re.compile(r"\s*(if|endif|warning)\b\s*(:?)(.*)", re.IGNORECASE)
 
 Expand = Callable[[str], str]
 
@@ -444,13 +402,9 @@ def _warnings(text: str, name: str, expand: Expand) -> Iterator[str]:
     if "warning" not in text.lower():
         return
     depth = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if not depth and queue_arguments(line) is not None:
+    for one in statements(text):
+        if not depth and one.queue is not None:
             return
-        statement = _OF_IF_OR_WARNING.match(line)
-        word = statement[1].lower() if statement is not None else ""
-        depth += {"if": 1, "endif": -1}.get(word, 0)
-        if statement is None or depth:
-            continue
-        if word == "warning" and statement[2]:
-            yield f'Warning "{name}", Line {number}: {expand(statement[3].strip())}'
+        depth += {"if": 1, "endif": -1}.get(one.word, 0)
+        if one.word == "warning" and one.rest.startswith(":") and not depth:
+            yield f'Warning "{name}", Line {one.line}: {expand(one.rest[1:].strip())}'

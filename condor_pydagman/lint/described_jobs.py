@@ -25,24 +25,16 @@ _FILES = ("output", "error", "log")
 COMMANDS = (int, [dict.fromkeys((*_PROGRAM, *_IMAGES), str)])  # shape of the answer of `commands`
 
 
-def number_of_jobs(text: str) -> int:
-    """How many jobs it makes."""
-    return descriptions.procs_of(descriptions.parse(text))
-
-
-def commands(text: str) -> tuple[int, list[dict[str, str]]]:
-    """How many jobs it makes; and what the first MAX_JOBS of them run, by submit commands."""
+def commands(text: str, most: int = MAX_JOBS) -> tuple[int, list[dict[str, str]]]:
+    """How many jobs it makes; and what so many of them at most run, by submit commands."""
     description = descriptions.parse(text)
     items, each = descriptions.queued(description)
     jobs = len(items) * each
     for key, value in list(description.items()):
         if _UNKNOWN.search(value):
             description[key] = _UNKNOWN.sub("$(DOLLAR)", value)
-    found = []
-    for proc in range(min(jobs, MAX_JOBS)):
-        job = descriptions.of_job(description, LATER, proc, items, each)
-        found.append(_values(job, (*_PROGRAM, *_IMAGES)))
-    return jobs, found
+    made = descriptions.jobs_of(description, items, each, range(min(jobs, most)), LATER)
+    return jobs, [_values(job, (*_PROGRAM, *_IMAGES)) for job in made]
 
 
 def files(text: str, macros: dict[str, str], proc: int, number: int) -> list[dict[str, str]]:
@@ -56,12 +48,10 @@ def files(text: str, macros: dict[str, str], proc: int, number: int) -> list[dic
         items, each = descriptions.queued(description)
     except descriptions.BINDINGS:  # its items are not there any more
         items, each = [{}], 1
-    found = []
     names = ("initialdir", "should_transfer_files", *_FILES, *(f"stream_{one}" for one in _FILES))
-    for one in range(proc, proc + number):
-        job = descriptions.of_job(description, macros, one, items, each)
-        found.append(_values(job, names))
-    return found
+    procs = range(proc, proc + number)
+    made = descriptions.jobs_of(description, items, each, procs, macros)
+    return [_values(job, names) for job in made]
 
 
 def _values(description: Any, names: tuple[str, ...]) -> dict[str, str]:

@@ -18,19 +18,14 @@ from itertools import chain, islice
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
-from condor_pydagman.language.hints import nearest
-from condor_pydagman.language.submit_file import (
+from condor_pydagman.language.description import (
     HTCONDORS,
-    KEYWORDS,
-    SET,
     SPECIAL,
-    SubmitText,
-    expand,
-    items_of,
+    SubmitDescription,
     mentioned,
-    parse,
     why_lost,
 )
+from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint import value_rules
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World, content
@@ -38,7 +33,7 @@ from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.odd_characters import CODE as ODD
 from condor_pydagman.lint.odd_characters import odd
 from condor_pydagman.lint.queued_jobs import jobs_of
-from condor_pydagman.lint.value_rules import Get, first_of, nearest_resource
+from condor_pydagman.lint.value_rules import KEYWORDS, Get, first_of, nearest_resource
 from condor_pydagman.vocabulary import NodeKind
 
 VALUE, FILE, NEEDED, UNCHECKED, NO_X = "DAG310", "DAG311", "DAG312", "DAG317", "DAG318"
@@ -82,7 +77,7 @@ _OF_THE_JOB = dict.fromkeys(
 
 
 def getter(
-    variables: Sequence[Variable], text: SubmitText, known: Mapping[str, str] | None = None
+    variables: Sequence[Variable], text: SubmitDescription, known: Mapping[str, str] | None = None
 ) -> Get:
     """The values of a description with a node's VARS, as far as they can be told.
 
@@ -92,17 +87,10 @@ def getter(
     values = {one.key.lower(): one.value for one in variables if not one.append}
     values.update(text.values)
     values.update((one.key.lower(), one.value) for one in variables if one.append)
-    for name in text.loops:
+    for name in text.variables:
         values.pop(name, None)
     values.update(known or {})
-
-    def get(key: str) -> str | None:
-        value = values.get(key)
-        if value:
-            return expand(value, values.get, (SET | text.loops).__contains__)
-        return None if key in text.loops else ""
-
-    return get
+    return text.getter(values)
 
 
 def _is_of_value(key: str) -> bool:
@@ -126,44 +114,46 @@ class DescriptionRules:
         self._firsts = FirstNodes(dag)
         self._seen: dict[tuple[str, str], int] = {}  # code and message: the first node
         self._expressions: dict[str, dict[str, int]] = {}  # by value: by key the first node
-        self._with_macros: dict[tuple[int, str], bool] = {}  # by number of the description
-        self._looked_at: set[tuple[int, str]] = set()
-        self._items: dict[tuple[int, str], list[dict[str, str]]] = {}
+        self._with_macros: dict[tuple[SubmitDescription, str], bool] = {}
+        self._looked_at: set[tuple[SubmitDescription, str]] = set()
+        self._items: dict[tuple[SubmitDescription, str], list[dict[str, str]]] = {}
         self._jobs_left = MAX_JOBS
 
-    def look_at(self, node: int, number: int, text: SubmitText) -> None:
-        """A node and its description, which has that number."""
+    def look_at(self, node: int, text: SubmitDescription) -> None:
+        """A node and its description, which is the same object for all nodes that name it."""
         dag = self._dag
         if dag.flags[node] & DONE:
             return
         variables = dag.variables.get(node, ())
-        if self._is_new("values", _is_of_value, variables, number, text):
+        if self._is_new("values", _is_of_value, variables, text):
             self._values(node, text, getter(variables, text))
         if self._with_files and self._firsts.job_is_first(node):
             where = dag.directories.get(node, "")
-            if self._is_new(f"files {where}", _OF_FILES.__contains__, variables, number, text):
-                for known in self._jobs(node, number, text):
+            if self._is_new(f"files {where}", _OF_FILES.__contains__, variables, text):
+                for known in self._jobs(node, text):
                     self._files(node, text, getter(variables, text, known))
 
-    def _jobs(self, node: int, number: int, text: SubmitText) -> Iterator[dict[str, str]]:
+    def _jobs(self, node: int, text: SubmitDescription) -> Iterator[dict[str, str]]:
         """Macros of the jobs of a node; of one job if items are unknown or not used."""
         where = self._dag.directories.get(node, "")
         of_node = {**_OF_THE_JOB, "job": self._dag.names[node], "retry": "0"}
-        if (number, where) not in self._items:
-            self._items[number, where] = self._known_items(where, text)
-        for place, items in enumerate(self._items[number, where]):
+        if (text, where) not in self._items:
+            self._items[text, where] = self._known_items(where, text)
+        for place, items in enumerate(self._items[text, where]):
             self._jobs_left -= 1
             if place and self._jobs_left < 0:
                 return
             yield {**of_node, **items}
 
-    def _known_items(self, where: str, text: SubmitText) -> list[dict[str, str]]:
+    def _known_items(self, where: str, text: SubmitDescription) -> list[dict[str, str]]:
         """What the queue statement sets, if anything uses it."""
-        used = not text.mentioned.isdisjoint((*text.loops, "process", "procid"))
-        if not used and _OF_FILES.isdisjoint(text.loops):
+        used = not text.mentioned.isdisjoint((*text.variables, "process", "procid"))
+        if not used and _OF_FILES.isdisjoint(text.variables):
             return [{}]
         with suppress(OSError, FileError, ValueError):  # DAG312 and DAG317 tell of it
-            jobs = jobs_of(text, lambda name: self._world.read_text(os.path.join(where, name)))
+            jobs = jobs_of(
+                text.queue, lambda name: self._world.read_text(os.path.join(where, name))
+            )
             return list(islice(jobs, MAX_JOBS))
         return [{}]
 
@@ -172,11 +162,10 @@ class DescriptionRules:
         what: str,
         concerns: Callable[[str], bool],
         variables: Sequence[Variable],
-        number: int,
-        text: SubmitText,
+        text: SubmitDescription,
     ) -> bool:
         """Whether no node before had the same of this description, as far as it is looked at."""
-        key = number, what
+        key = text, what
         if key not in self._with_macros:
             self._with_macros[key] = any(
                 "$" in value and concerns(name) for name, value in text.values.items()
@@ -191,15 +180,16 @@ class DescriptionRules:
         self._looked_at.add(key)
         return True
 
-    def _values(self, node: int, text: SubmitText, get: Get) -> None:
+    def _values(self, node: int, text: SubmitDescription, get: Get) -> None:
         for _, problem in value_rules.value_problems(get):
             self._note(node, VALUE, problem.partition("\n")[0])
         self._keep_expressions(node, text, get)
         program = first_of(get, _PROGRAM) or ""
         if program.startswith('"'):
             self._note(node, FILE, f"executable {program}: the quotes are part of its name")
-        if _ZERO.match(text.queue):
-            self._note(node, ODD_NUMBER, f"queue {text.queue} makes one job, or one for each item")
+        arguments = text.queue.arguments
+        if _ZERO.match(arguments):
+            self._note(node, ODD_NUMBER, f"queue {arguments} makes one job, or one for each item")
         for key in filter(value_rules.resource_of, text.values):
             value = get(key) or ""
             if _WORD.fullmatch(value) and get(f"+{value}") == get(f"my.{value}") == "":
@@ -223,7 +213,7 @@ class DescriptionRules:
         if len(self._seen) < MAX_KINDS:
             self._seen.setdefault((code, what), node)
 
-    def _keep_expressions(self, node: int, text: SubmitText, get: Get) -> None:
+    def _keep_expressions(self, node: int, text: SubmitDescription, get: Get) -> None:
         for key in filter(value_rules.attribute_of, text.values):
             value = get(key)
             if not value or not value_rules.attribute_of(key, value):
@@ -231,7 +221,7 @@ class DescriptionRules:
             if value in self._expressions or len(self._expressions) < MAX_EXPRESSIONS:
                 self._expressions.setdefault(value, {}).setdefault(key, node)
 
-    def _files(self, node: int, text: SubmitText, get: Get) -> None:
+    def _files(self, node: int, text: SubmitDescription, get: Get) -> None:
         inside = self._dag.directories.get(node, "")
 
         def known(key: str) -> str | None:
@@ -248,7 +238,7 @@ class DescriptionRules:
         proxy = known(value_rules.PROXY)
         if proxy:
             self._look_for(node, NEEDED, f"x509userproxy {proxy}", home, proxy)
-        items = items_of(text.queue)
+        items = text.queue.items
         file = items.file if items else ""
         if file and "$" not in file:
             what = f"the list {file} of its queue statement"
@@ -341,30 +331,30 @@ class UnusedLineRules:
     def __init__(self, dag: Dag, findings: Findings) -> None:
         self._dag = dag
         self._findings = findings
-        self._firsts: dict[int | str, tuple[int, SubmitText]] = {}
-        self._named: dict[int | str, set[str]] = {}  # macros that VARS of nodes name
-        self._of_any_universe: set[int | str] = set()  # VARS choose it
+        self._firsts: dict[SubmitDescription, int] = {}  # the first node of each
+        self._named: dict[SubmitDescription, set[str]] = {}  # macros that VARS of nodes name
+        self._of_any_universe: set[SubmitDescription] = set()  # VARS choose it
         self._compared = 0
 
-    def look_at(self, node: int, number: int | str, text: SubmitText) -> None:
-        """A node and its description, which has that number, or name."""
-        if not text.plain:
+    def look_at(self, node: int, text: SubmitDescription) -> None:
+        """See `DescriptionRules`."""
+        if not text.is_plain:
             return
-        self._firsts.setdefault(number, (node, text))
+        self._firsts.setdefault(text, node)
         for one in self._dag.variables.get(node, ()):
             if "$" in one.value:
-                self._named.setdefault(number, set()).update(mentioned(one.value))
+                self._named.setdefault(text, set()).update(mentioned(one.value))
             if one.key.lower() == "universe":
-                self._of_any_universe.add(number)
+                self._of_any_universe.add(text)
 
     def report(self) -> None:
         """Tell of each line once, with the first node of its description."""
-        for number, (node, text) in self._firsts.items():
+        for text, node in self._firsts.items():
             values = dict(text.values)
-            values["my.vars"] = "".join(f"$({name})" for name in self._named.get(number, ()))
-            if number in self._of_any_universe:
+            values["my.vars"] = "".join(f"$({name})" for name in self._named.get(text, ()))
+            if text in self._of_any_universe:
                 values["universe"] = "$(universe)"
-            for one in unused_lines(values, text.queue):
+            for one in unused_lines(values, text.queue.arguments):
                 if one.value is not None and one.name in text.values:
                     self._add(node, one.name, one.value)
             for key, value in text.values.items():
@@ -408,9 +398,9 @@ def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = Fa
     _unused_descriptions(dag, findings)
     rules = DescriptionRules(dag, world, findings, with_files=not grown)
     unused = UnusedLineRules(dag, findings)
-    for node, number in texts.nodes():
-        rules.look_at(node, number, texts.text(number))
-        unused.look_at(node, number, texts.text(number))
+    for node, text in texts.nodes():
+        rules.look_at(node, text)
+        unused.look_at(node, text)
     rules.report()
     unused.report()
 
@@ -428,37 +418,28 @@ class _Texts:
         self._dag = dag
         self._world = world
         self._findings = findings
-        self._numbers: dict[tuple[str, str], int] = {}
-        self._texts: list[SubmitText | None] = []
+        self._texts: dict[tuple[str, str], SubmitDescription | None] = {}
 
-    def of(self, node: int) -> int | None:
-        """Number of the description of a node that has a job; None if it tells nothing for sure."""
+    def of(self, node: int) -> SubmitDescription | None:
+        """The description of a node that has a job; None if it tells nothing for sure."""
         dag, submit = self._dag, self._dag.submits[node]
         if dag.flags[node] & (NOOP | JOIN) or dag.kinds[node] not in _WITH_JOBS:
             return None
         key = ("", submit)
         if submit not in dag.descriptions:
             key = (dag.directories.get(node, ""), submit)
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self._texts)
-            self._texts.append(self._read(node, *key))
-        return number if self._texts[number] is not None else None
+        if key not in self._texts:
+            self._texts[key] = self._read(node, *key)
+        return self._texts[key]
 
-    def text(self, number: int) -> SubmitText:
-        """A description that tells all for sure."""
-        text = self._texts[number]
-        assert text is not None
-        return text
-
-    def nodes(self) -> Iterator[tuple[int, int]]:
-        """Nodes that have a description, and its number."""
+    def nodes(self) -> Iterator[tuple[int, SubmitDescription]]:
+        """Nodes that have a description, and this."""
         for node in range(len(self._dag)):
-            number = self.of(node)
-            if number is not None:
-                yield node, number
+            text = self.of(node)
+            if text is not None:
+                yield node, text
 
-    def _read(self, node: int, directory: str, submit: str) -> SubmitText | None:
+    def _read(self, node: int, directory: str, submit: str) -> SubmitDescription | None:
         try:
             text = content(self._dag, self._world, directory, submit)
         except (OSError, FileError) as error:
@@ -467,24 +448,24 @@ class _Texts:
             return None
         if text is None or is_request(self._dag.kinds[node], text):
             return None
-        read = parse(text)
+        read = SubmitDescription(text)
         path = "" if submit in self._dag.descriptions else os.path.join(directory, submit)
-        reason = "" if read.plain else self._world.unreadable(text, directory, path)
-        if read.listed is None:
-            reason = reason or f"no line with ) ends the list of queue {read.queue}"
+        reason = "" if read.is_plain else self._world.unreadable(text, directory, path)
+        if read.queue.listed is None:
+            reason = reason or f"no line with ) ends the list of queue {read.queue.arguments}"
         reason = reason or value_rules.count_problem(read.queue)
         first = self._firsts is not None and self._firsts.job_is_first(node)
         if reason:
             severity = Severity.ERROR if first else None
             self._note("DAG307", node, submit, f" can't be read: {reason}", severity)
-        if read.plain and items_of(read.queue) is None:
+        if read.is_plain and read.queue.items is None:
             return read
         unread, missing = self._world.unfollowed(text, directory, path)
         if unread:
             self._note(UNCHECKED, node, submit, f" is not checked in full: {unread}")
         if missing and first:
             self._note(NEEDED, node, submit, f": {missing}, which it includes, does not exist")
-        return read if read.plain else None
+        return read if read.is_plain else None
 
     def mentioned_by_data_nodes(self) -> set[str]:
         """Lower-case macros in the files that DATA nodes, and FINAL nodes, name."""
@@ -519,15 +500,15 @@ class _Variables:
         self._texts = texts
         self._used: set[str] = set()
         self._unused: dict[str, tuple[int, str, int]] = {}  # by key: node, as written, how many
-        self._seen: dict[tuple[int, tuple[str, ...]], tuple[str, ...]] = {}
-        self._unset: dict[tuple[int, str], tuple[int, int]] = {}
+        self._seen: dict[tuple[SubmitDescription, tuple[str, ...]], tuple[str, ...]] = {}
+        self._unset: dict[tuple[SubmitDescription, str], tuple[int, int]] = {}
 
     def check_unused(self) -> None:
         """Look at the VARS of every node."""
-        for node, number in self._texts.nodes():
+        for node, text in self._texts.nodes():
             variables = self._dag.variables.get(node, ())
             keys = tuple(variable.key for variable in variables)
-            unused = self._unused_keys(node, number, keys, variables)
+            unused = self._unused_keys(node, text, keys, variables)
             written = {key.lower(): key for key in reversed(keys)} if unused else {}
             for key in unused:
                 first, name, count = self._unused.get(key, (node, written[key], 0))
@@ -536,27 +517,30 @@ class _Variables:
 
     def check_unset(self, perhaps: Container[str] = ()) -> None:
         """Look at the macros of every node's description, but for these."""
-        for node, number in self._texts.nodes():
-            if self._texts.text(number).needed and not self._dag.flags[node] & DONE:
-                self._note_unset(node, number, perhaps)
+        for node, text in self._texts.nodes():
+            if text.needed and not self._dag.flags[node] & DONE:
+                self._note_unset(node, text, perhaps)
         self._report_unset()
 
     def _unused_keys(
-        self, node: int, number: int, keys: tuple[str, ...], variables: tuple[Variable, ...]
+        self,
+        node: int,
+        text: SubmitDescription,
+        keys: tuple[str, ...],
+        variables: tuple[Variable, ...],
     ) -> tuple[str, ...]:
         """Lower-case keys that the description does not use, nor another value of the node, nor the
         names of its files."""
         if not keys:
             return ()
-        unused = self._seen.get((number, keys))
+        unused = self._seen.get((text, keys))
         if unused is None:
-            text = self._texts.text(number)
-            lost = HTCONDORS if items_of(text.queue) is None else HTCONDORS - {"item"}
-            known = (text.mentioned | text.loops) - lost
+            lost = HTCONDORS if text.queue.items is None else HTCONDORS - {"item"}
+            known = (text.mentioned | text.variables) - lost
             lower = dict.fromkeys(key.lower() for key in keys)
             silent = {key for key in lower if _is_command(key)} - lost
             unused = tuple(key for key in lower if key not in known | silent)
-            self._seen[number, keys] = unused
+            self._seen[text, keys] = unused
             self._used.update(key for key in lower if key in known)
         if unused:
             texts = [variable.value for variable in variables]
@@ -568,18 +552,17 @@ class _Variables:
                 unused = tuple(key for key in unused if key not in elsewhere)
         return unused
 
-    def _note_unset(self, node: int, number: int, perhaps: Container[str]) -> None:
-        text = self._texts.text(number)
+    def _note_unset(self, node: int, text: SubmitDescription, perhaps: Container[str]) -> None:
         lower = {one.key.lower() for one in self._dag.variables.get(node, ())}
-        known = (perhaps, lower, text.values, text.loops, SPECIAL, KEYWORDS)
+        known = (perhaps, lower, text.values, text.variables, SPECIAL, KEYWORDS)
         for name in text.needed:
             low = name.lower()
             if any(low in names for names in known):
                 continue
             if low.startswith("match_") and self._dag.group_of(node) is not None:
                 continue  # the match of its group to a site sets it
-            first, count = self._unset.get((number, name), (node, 0))
-            self._unset[number, name] = (first, count + 1)
+            first, count = self._unset.get((text, name), (node, 0))
+            self._unset[text, name] = (first, count + 1)
 
     def _report_unused(self) -> None:
         """A key that some description uses is often set for all nodes: nothing is said of that."""
@@ -622,52 +605,56 @@ class _Outputs:
         self._texts = texts
         self._writers: dict[int, int] = {}  # hash of a path: first node that writes it
         self._shared: dict[str, list[int]] = {}  # path: its first writer, how many
-        self._fixed: dict[tuple[int, str], tuple[str, ...]] = {}
+        self._fixed: dict[tuple[SubmitDescription, str], tuple[str, ...]] = {}
 
     def check(self) -> None:
         """Look at every node that will run."""
-        for node, number in self._texts.nodes():
+        for node, _ in self._texts.nodes():
             if not self._dag.flags[node] & DONE:
-                for path in self._paths(node, number):
-                    self._note(node, number, path)
+                for path in self._paths(node):
+                    self._note(node, path)
         for path, (node, count) in self._shared.items():
             message = f"{count} nodes overwrite {path}; the first is {self._dag.names[node]}"
             self._findings.of_node("DAG305", self._dag, node, message)
 
-    def _note(self, node: int, number: int, path: str) -> None:
+    def _note(self, node: int, path: str) -> None:
         first = self._writers.setdefault(hash(path), node)
         if first == node:
             return
         shared = self._shared.get(path)
         if shared is not None:
             shared[1] += 1
-        elif path in self._paths(first, self._texts.of(first) or 0):  # not merely an equal hash
+        elif path in self._paths(first):  # not merely an equal hash
             self._shared[path] = [first, 2]
 
-    def _paths(self, node: int, number: int) -> tuple[str, ...]:
+    def _paths(self, node: int) -> tuple[str, ...]:
         """Files that the node's job writes, as far as that can be told."""
+        text = self._texts.of(node)
+        if text is None:
+            return ()
         directory = self._dag.directories.get(node, "")
         variables = self._dag.variables.get(node, ())
         if variables:
-            return self._expanded(number, directory, variables)
-        fixed = self._fixed.get((number, directory))
+            return _written(text, directory, variables)
+        fixed = self._fixed.get((text, directory))
         if fixed is None:
-            fixed = self._fixed[number, directory] = self._expanded(number, directory, ())
+            fixed = self._fixed[text, directory] = _written(text, directory, ())
         return fixed
 
-    def _expanded(
-        self, number: int, directory: str, variables: tuple[Variable, ...]
-    ) -> tuple[str, ...]:
-        get = getter(variables, self._texts.text(number))
-        base = first_of(get, value_rules.DIRECTORIES)
-        if base is None or any(get(key) != "" for key in _ELSEWHERE):
-            return ()
-        files = dict.fromkeys(first_of(get, names) for names in _STANDARD[1:])
-        return tuple(
-            os.path.normpath(os.path.join(directory, base, file))
-            for file in files
-            if file and file not in _NOWHERE
-        )
+
+def _written(
+    text: SubmitDescription, directory: str, variables: tuple[Variable, ...]
+) -> tuple[str, ...]:
+    get = getter(variables, text)
+    base = first_of(get, value_rules.DIRECTORIES)
+    if base is None or any(get(key) != "" for key in _ELSEWHERE):
+        return ()
+    files = dict.fromkeys(first_of(get, names) for names in _STANDARD[1:])
+    return tuple(
+        os.path.normpath(os.path.join(directory, base, file))
+        for file in files
+        if file and file not in _NOWHERE
+    )
 
 
 def _unused_descriptions(dag: Dag, findings: Findings) -> None:

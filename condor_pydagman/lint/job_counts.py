@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable
+from itertools import islice
 
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
@@ -15,16 +16,17 @@ from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.common.adapters.submit_errors import at_queue
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.description import template_of
+from condor_pydagman.lint.described_jobs import COMMANDS
 from condor_pydagman.lint.file_rules import MAY_COME
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.foreign_texts import NotRead, read
 from condor_pydagman.lint.request_rules import macros_of, request_problem
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.records.job_description import Workflow, describe
 
-_MACRO = "$("
 _ABSENT = os.strerror(errno.ENOENT)
-_READER = "condor_pydagman.lint.described_jobs:number_of_jobs"
+_READER = "condor_pydagman.lint.described_jobs:commands"
 
 
 class JobCount(NamedTuple):
@@ -73,12 +75,11 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
             text, owner = text_of_node(dag, nodes[0], of_dag)
             if is_request(dag.kinds[nodes[0]], text):
                 return _count_workers(dag, nodes, name, text)
-            template = split(text)
-            differ = any(_MACRO in queue for _, queue in template.parts)
-            numbers = [
-                read(_READER, Followed(describe(dag, node, template, workflow), owner), shape=int)
-                for node in (nodes if differ else nodes[:1])
-            ]
+            template = template_of(text)
+            differ = any("$(" in queue for _, queue in template)
+            texts = (describe(dag, node, template, workflow) for node in nodes)
+            found = (read(_READER, Followed(text, owner), 0, shape=COMMANDS)[0] for text in texts)
+            numbers = list(islice(found, None if differ else 1))
     except OSError as error:
         return JobCount(name, len(nodes), 0, error.strerror or str(error))
     except NotRead as error:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.adapters.followed_files import Followed, Owner, owner_of, text_of_node
+from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
 from condor_pydagman.dagman_job.condor_sub import parse_arguments
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.engine.script_words import MacroError, expand
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.description import template_of
 from condor_pydagman.lint.described_jobs import COMMANDS, LATER
 from condor_pydagman.lint.foreign_texts import read
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import Template, Workflow, describe, split
+from condor_pydagman.records.job_description import Workflow, describe
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 _READER = "condor_pydagman.lint.described_jobs:commands"
@@ -58,7 +59,6 @@ def commands_of(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> Iterator[
 
     Only for a process of one thread that depends on the working directory.
     """
-    templates: dict[tuple[str, str], tuple[Template | None, Owner]] = {}
     for node in nodes:
         kind = NodeKind(dag.kinds[node])
         known = NodeCommands(
@@ -75,27 +75,18 @@ def commands_of(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> Iterator[
         elif kind is NodeKind.SUBDAG:
             yield known._replace(note=f"the DAG {known.description}")
         else:
-            yield _with_jobs(dag, node, known, workflow, templates)
+            yield _with_jobs(dag, node, known, workflow)
 
 
-def _with_jobs(
-    dag: Dag,
-    node: int,
-    known: NodeCommands,
-    workflow: Workflow,
-    templates: dict[tuple[str, str], tuple[Template | None, Owner]],
-) -> NodeCommands:
-    key = known.description, known.directory
+def _with_jobs(dag: Dag, node: int, known: NodeCommands, workflow: Workflow) -> NodeCommands:
     try:
         of_dag = owner_of(dag.files[0])
         with working_directory(known.directory):
-            if key not in templates:
-                text, owner = text_of_node(dag, node, of_dag)
-                templates[key] = None if is_request(known.kind, text) else split(text), owner
-            template, owner = templates[key]
-            if template is None:
+            text, owner = text_of_node(dag, node, of_dag)
+            if is_request(known.kind, text):
                 return known._replace(jobs=1, note=f"the requests of {known.description}")
-            described = Followed(describe(dag, node, template, workflow), owner)
+            whole = describe(dag, node, template_of(text), workflow)
+            described = Followed(whole, owner)
         jobs, found = read(_READER, described, shape=COMMANDS)
         commands = list(map(_command, found))
     except OSError as error:

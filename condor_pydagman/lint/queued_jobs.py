@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
-from condor_pydagman.language.submit_file import Items, SubmitText, items_of
+from condor_pydagman.language.description import Items, Queue
 
 _COUNT_AND_NAMES = re.compile(r"\s*(\d*)\s*(.*)", re.DOTALL)
 _BETWEEN = re.compile(r"\s*,[\s,]*|\s+")
@@ -14,18 +14,18 @@ MAX_ITEMS = 10_000  # that are looked at
 _ODD = re.compile('["$\x1f]')
 
 
-def jobs_of(text: SubmitText, read: Callable[[str], str]) -> Iterator[dict[str, str]]:
-    """The macros that the queue statement sets for each job; one job without any if that is more
+def jobs_of(queue: Queue, read: Callable[[str], str]) -> Iterator[dict[str, str]]:
+    """The macros that a queue statement sets for each job; one job without any if that is more
     than a text tells.
 
     Args:
         read: gives the text of a file of items.
     """
-    items = items_of(text.queue)
-    found = _COUNT_AND_NAMES.fullmatch(items.names if items else text.queue)
-    rows = [""] if items is None else _rows(items, text.listed or "", read)
-    is_plain = text.listed is not None and (items is None or items.slice is None)
-    if found is None or not is_plain or _ODD.search("\n".join((text.queue, *rows))):
+    items = queue.items
+    found = _COUNT_AND_NAMES.fullmatch(items.names if items else queue.arguments)
+    rows = [""] if items is None else _rows(items, queue.listed or "", read)
+    is_plain = queue.listed is not None and (items is None or items.slice is None)
+    if found is None or not is_plain or _ODD.search("\n".join((queue.arguments, *rows))):
         yield {}
         return
     each, names = int(found[1] or 1) or 1, _BETWEEN.split(found[2].strip().lower())

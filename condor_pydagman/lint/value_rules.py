@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from condor_pydagman.dagman_job.quoted_words import parse_quoted
+from condor_pydagman.language.description import Queue
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_commands import ALL
-from condor_pydagman.language.submit_file import items_of
 from condor_pydagman.language.submit_warnings import MISSPELLED
 
 # The value of a command, macros expanded, by its lower-case name; '' if it is not there, None if it
@@ -57,6 +57,23 @@ _NO_COUNT = re.compile(r"-\d+|(?:\d+[\s,]+)?[A-Za-z_]\w*")
 _NO_PROGRAM = ("vm", "docker", "container", "grid", "10", "13", "9")
 _PROGRAMS = ("executable", "cmd", "shell")
 
+# Names that the manual or other versions of HTCondor have for commands, beside those that
+# condor_submit looks at; VARS may set them instead of a macro.
+_OTHER_KEYWORDS = """
+allow_startup_script boinc_authenticator_file common_input_files copy_to_spool cpus disk
+dynamic_shared_memory err getenvironment global_job_id gpus gpus_maximum_runtime ipc_scope job_prio
+keystore_alias keystore_file keystore_passphrase_file lease_duration manifest_file memory mpi_script
+my_proxy_credential_name oauth_permissions oauth_resource out periodic_remove_reason post_arguments
+post_cmd pre_arguments pre_cmd prefered_machines preserve_relative_executable ram_disk ranking raw
+remote_grid_resource remote_universe require_cuda_version retry_request_disk rmkill_sig
+scitoken_file scratch send_credential shared_port_address ship_executable singularity_image
+ssh_keypair staging_dir start_after submitfailemptyfields submitfailemptymatches
+submitwarnduplicatematches submitwarnemptyfields submitwarnemptymatches suspend_job_at_exit
+transfer_files unset_environment user_log_execute_attrs vacate_job want_name_tag
+want_parallel_scheduling_groups want_remote_io want_remote_updates_stdio xcount
+"""
+KEYWORDS = ALL | frozenset(_OTHER_KEYWORDS.split())
+
 # All names of commands that are looked at, but those that `attribute_of` knows.
 KEYS = (
     *("universe", PROXY),
@@ -92,10 +109,11 @@ def nearest_resource(key: str) -> str:
     return f"request_{meant}" if meant else ""
 
 
-def count_problem(queue: str) -> str:
-    """What is wrong with the count in the arguments of a queue statement; '' if nothing is."""
-    wrong = _COUNTS.match(queue) or (items_of(queue) is None and _NO_COUNT.fullmatch(queue))
-    return f"Invalid queue args: {queue}" if wrong else ""
+def count_problem(queue: Queue) -> str:
+    """What is wrong with the count of a queue statement; '' if nothing is."""
+    arguments = queue.arguments
+    wrong = _COUNTS.match(arguments) or (queue.items is None and _NO_COUNT.fullmatch(arguments))
+    return f"Invalid queue args: {arguments}" if wrong else ""
 
 
 def first_of(get: Get, names: tuple[str, ...]) -> str | None:

@@ -10,10 +10,9 @@ from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language import submit_file
+from condor_pydagman.language.description import SubmitDescription, template_of
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import AtSubmission, Workflow, describe, split
+from condor_pydagman.records.job_description import AtSubmission, Workflow, describe
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_DESCRIPTION_BYTES = 1 << 20
@@ -37,16 +36,7 @@ def description_of(dag: Dag, node: int, attempt: int, found: FoundDag) -> Follow
 
 def _described(text: str, dag: Dag, node: int, attempt: int, found: FoundDag) -> str:
     workflow = Workflow(found.cluster, found.nodes_log, Config())
-    return describe(dag, node, split(text), workflow, AtSubmission(attempt))
-
-
-def _text_of(dag: Dag, node: int, directory: str) -> str:
-    name = dag.submits[node]
-    text = dag.descriptions.get(name)
-    if text is not None:
-        return text
-    path = os.path.join(directory, name)
-    return read_text(path) if os.path.getsize(path) <= MAX_DESCRIPTION_BYTES else ""
+    return describe(dag, node, template_of(text), workflow, AtSubmission(attempt))
 
 
 class SubmittedOnHold:
@@ -55,71 +45,56 @@ class SubmittedOnHold:
 
     def __init__(self, found: FoundDag, dag: Dag) -> None:
         self._found, self._dag = found, dag
-        self._files: dict[tuple[str, str], _HoldCommand] = {}
-        self._last = (-1, submit_file.parse(""))  # node, and its description
+        # by file: the value of `hold`, '' if it says nothing for sure; when the file was changed
+        self._files: dict[tuple[str, str], tuple[str, float]] = {}
+        self._last = (-1, SubmitDescription(""))  # node, and its description
 
     def __call__(self, node: int, proc: int, submitted: float) -> bool:
         """Whether a proc of the node is, that was submitted at that time."""
         dag = self._dag
         file = dag.directories.get(node, ""), dag.submits[node]
-        command = self._files.get(file)
-        if command is None:
+        if file not in self._files:
             if len(self._files) >= MAX_FILES:
                 return False
-            command = self._files[file] = self._command(node)
-        if command.changed > submitted + 1:  # nobody knows what it said then
+            self._files[file] = self._command(node)
+        value, changed = self._files[file]
+        if changed > submitted + 1:  # nobody knows what it said then
             return False
-        return self._is_held(node, proc) if command.is_held is None else command.is_held
+        return self._is_held(node, proc) if "$" in value else _is_true(value)
 
-    def _directory(self, node: int) -> str:
-        return os.path.join(self._found.directory, self._dag.directories.get(node, ""))
-
-    def _command(self, node: int) -> _HoldCommand:
-        dag, directory = self._dag, self._directory(node)
-        if dag.kinds[node] == NodeKind.SUBDAG or not dag.submits[node]:
-            return _NOT_HELD
-        try:
-            text = _text_of(dag, node, directory)
-            if _HOLD.search(text) is None:
-                return _NOT_HELD
-            is_in_dag = dag.submits[node] in dag.descriptions
-            path = os.path.join(directory, dag.submits[node])
-            changed = 0.0 if is_in_dag else os.path.getmtime(path)
-        except (PydagmanError, OSError):
-            return _NOT_HELD
-        said = submit_file.parse(text)
+    def _command(self, node: int) -> tuple[str, float]:
+        text, changed = self._text(node)
+        if _HOLD.search(text) is None:
+            return "", changed
+        said = SubmitDescription(text)
         value = said.values.get("hold", "")
-        if not said.plain or ("$" in value and len(text) > MAX_VARYING_BYTES):
-            return _NOT_HELD
-        return _HoldCommand(None if "$" in value else _is_true(value), changed)
+        is_known = said.is_plain and not ("$" in value and len(text) > MAX_VARYING_BYTES)
+        return value if is_known else "", changed
+
+    def _text(self, node: int) -> tuple[str, float]:
+        """A node's description, '' if it has none to be read; and when its file was changed."""
+        dag, name = self._dag, self._dag.submits[node]
+        if name in dag.descriptions or not name or dag.kinds[node] == NodeKind.SUBDAG:
+            return dag.descriptions.get(name, ""), 0.0
+        path = os.path.join(self._found.directory, dag.directories.get(node, ""), name)
+        try:
+            known = os.stat(path)
+            is_long = known.st_size > MAX_DESCRIPTION_BYTES
+            return "" if is_long else read_text(path), known.st_mtime
+        except (PydagmanError, OSError):
+            return "", 0.0
 
     def _is_held(self, node: int, proc: int) -> bool:
         if self._last[0] != node:
             try:
-                text = _text_of(self._dag, node, self._directory(node))
-                text = _described(text, self._dag, node, 0, self._found)
-            except (PydagmanError, OSError):
+                text = _described(self._text(node)[0], self._dag, node, 0, self._found)
+            except PydagmanError:
                 text = ""
-            self._last = node, submit_file.parse(text)
+            self._last = node, SubmitDescription(text)
         said = self._last[1]
         own = dict.fromkeys(_PROC, str(proc))
-        value = submit_file.expand(
-            said.values.get("hold", ""),
-            lambda name: said.values.get(name, own.get(name)),
-            (submit_file.SET | said.loops).__contains__,
-        )
-        return said.plain and value is not None and _is_true(value)
-
-
-class _HoldCommand(NamedTuple):
-    """The command `hold` of a description: whether its jobs are held, None if that differs; and
-    when its file was changed."""
-
-    is_held: bool | None
-    changed: float = 0.0
-
-
-_NOT_HELD = _HoldCommand(is_held=False)
+        value = said.getter({**own, **said.values})("hold")
+        return said.is_plain and value is not None and _is_true(value)
 
 
 def _is_true(value: str) -> bool:

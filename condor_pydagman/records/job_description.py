@@ -1,20 +1,19 @@
 """The submit text of a node's jobs: the user's submit file between the lines that DAGMan adds.
 
 Lines put before the file's own are defaults that the file may override; lines put after them
-override the file.  A submit file is split once (`split`) and reused for every node that names it,
-because a bag of a thousand nodes often shares one file.
+override the file.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
+from condor_pydagman.language.description import NOTHING, Template
 from condor_pydagman.language.lexer import item_text
-from condor_pydagman.language.submit_file import items_of, queue_arguments
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import DagStatus, NodeKind
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 # The language cuts blanks off both ends of a value, takes a backslash at its end for "continued in
 # the next line", and `$(NAME)` or `$FUNCTION(...)` for a macro.
 
-NOTHING = "$(DAGMAN_NOTHING:)"  # a macro that is never set, with an empty default
 MAX_SHOWN = 100  # characters of a value that is refused
 _DOLLAR = "$(DOLLAR)"
 _DOLLARS = re.compile(r"\$+")
@@ -84,17 +82,6 @@ _ATTRIBUTES = ("my.", "+")  # beginnings of keys that are attributes of the job
 _SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
 
 
-class Template(NamedTuple):
-    """A submit file, cut where DAGMan's own lines go.
-
-    `parts` are pairs of text: lines up to a `queue` statement, and that statement with its inline
-    items.  There is more than one pair only if a `queue` stands in an `if` block: which of them
-    counts is then known to the schedd's parser alone, and it stops at the first that does.
-    """
-
-    parts: tuple[tuple[str, str], ...]
-
-
 class Workflow(NamedTuple):
     """What all job descriptions of one DAGMan have in common.
 
@@ -129,49 +116,6 @@ class AtSubmission(NamedTuple):
 _FIRST = AtSubmission()
 
 
-def split(file_text: str) -> Template:
-    """Cut a submit file at its first `queue` statement; whatever follows it is ignored.
-
-    A file without one means a single job, as in stock DAGMan.
-    """
-    parts: list[tuple[str, str]] = []
-    body: list[str] = []
-    lines = (
-        file_text.removesuffix("\n").split("\n") if file_text else []
-    )  # not splitlines: a form feed ends no line here
-    place, depth = 0, 0
-    while place < len(lines):
-        end = _statement_end(lines, place)
-        arguments = queue_arguments("\n".join(lines[place:end]))
-        if arguments is not None:
-            end = _items_end(lines, end, arguments)
-            parts.append((_joined(body), _joined(lines[place:end])))
-            body = []
-            if depth == 0:
-                return Template(tuple(parts))
-        else:
-            words = lines[place].lower().split(None, 1)
-            depth += {"if": 1, "endif": -1}.get(words[0], 0) if words else 0
-            body.extend(lines[place:end])
-        place = end
-    if body and body[-1].rstrip().endswith("\\"):
-        body[-1] += NOTHING  # the backslash continues nothing: it belongs to the value
-    parts.append((_joined(body), "queue\n"))
-    return Template(tuple(parts))
-
-
-def statements(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """The statements of a description: numbers of the first line, and of the one after the last.
-
-    A statement goes on in the lines that a backslash, or a block `@=TAG`, joins to its first.
-    """
-    place = 0
-    while place < len(lines):
-        end = _statement_end(lines, place)
-        yield place, end
-        place = end
-
-
 def describe(
     dag: Dag,
     node: int,
@@ -190,7 +134,7 @@ def describe(
     """
     before, after = added_lines(dag, node, workflow, at, attributes_only=attributes_only)
     chunks = [before]
-    for body, queue in template.parts:
+    for body, queue in template:
         chunks += (body, after, queue)
     return "".join(chunks)
 
@@ -354,48 +298,3 @@ def _assignment(key: str, value: str) -> str:
 def _listed(text: str) -> list[str]:
     """Items of a list in a knob: blanks and commas separate."""
     return text.replace(",", " ").split()
-
-
-def _statement_end(lines: list[str], start: int) -> int:
-    """Number of the line after the statement that begins at `start`."""
-    head = lines[start].strip()
-    if head.startswith("#"):
-        return start + 1
-    tag = _block_tag(head)
-    if tag:
-        return _block_end(lines, start, tag)
-    end = start
-    while end + 1 < len(lines) and lines[end].rstrip().endswith("\\"):
-        end += 1
-    return end + 1
-
-
-def _block_tag(head: str) -> str:
-    """TAG of a line `key @=TAG`, which opens a block that ends with `@TAG`; '' for other lines."""
-    key, mark, tag = head.partition("@=")
-    if mark and len(key.split()) == 1 and "=" not in key:
-        return tag.strip()
-    return ""
-
-
-def _block_end(lines: list[str], start: int, tag: str) -> int:
-    for place in range(start + 1, len(lines)):
-        if lines[place].strip() == "@" + tag:
-            return place + 1
-    return len(lines)  # the schedd's parser reports the error with the line
-
-
-def _items_end(lines: list[str], end: int, arguments: str) -> int:
-    """Number of the line after a `queue` statement's inline items, if it has any; `end` is that
-    of the line after the statement."""
-    items = items_of(arguments)
-    if items is None or not items.source.startswith("(") or items.source.endswith(")"):
-        return end
-    for place in range(end, len(lines)):
-        if lines[place].lstrip().startswith(")"):
-            return place + 1
-    return len(lines)
-
-
-def _joined(lines: list[str]) -> str:
-    return "".join(line.rstrip("\r") + "\n" for line in lines)

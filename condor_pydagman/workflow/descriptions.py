@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Union
 
-from condor_pydagman.language.submit_file import queue_arguments
+from condor_pydagman.language.description import queue_arguments
 
 Description = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 

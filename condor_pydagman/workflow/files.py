@@ -16,8 +16,8 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph import model
 from condor_pydagman.language.commands import Command, Include
+from condor_pydagman.language.description import SubmitDescription
 from condor_pydagman.language.parser import manager_commands
-from condor_pydagman.language.submit_file import parse
 from condor_pydagman.lint.findings import Findings
 from condor_pydagman.names import DagPaths
 from condor_pydagman.workflow import values, written
@@ -75,10 +75,10 @@ def _unused_lines(dag: model.Dag) -> Iterator[DagProblem]:
 
     findings = Findings()
     rules = UnusedLineRules(dag, findings)
-    texts = {name: parse(text) for name, text in dag.descriptions.items()}
+    texts = {name: SubmitDescription(text) for name, text in dag.descriptions.items()}
     for node, submit in enumerate(dag.submits):
         if submit in texts and not is_request(dag.kinds[node], dag.descriptions[submit]):
-            rules.look_at(node, submit, texts[submit])
+            rules.look_at(node, texts[submit])
     rules.report()
     for one in findings.kept:
         yield DagProblem(one.message, Place(one.file, one.line), hint=one.hint)

@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -169,9 +168,6 @@ def _written(draw: st.DrawFn, line: str) -> str:
     return head + case(word) + blank + rest
 
 
-READERS = [f"condor_pydagman.lint.described_jobs:{one}" for one in ("commands", "number_of_jobs")]
-
-
 @given(text=descriptions())
 def test_a_description_can_only_be_read(hostile: HostileDag, text: str) -> None:
     text = hostile.text(text, "drawn")
@@ -187,7 +183,7 @@ def test_a_description_can_only_be_read(hostile: HostileDag, text: str) -> None:
 def _answers(text: str, owner: tuple[int, int]) -> Iterator[Any]:
     described = Followed(text, owner)
     for call in (
-        *(partial(read, reader, described, shape=object) for reader in READERS),
+        lambda: read("condor_pydagman.lint.described_jobs:commands", described, shape=object),
         lambda: read("condor_pydagman.lint.described_jobs:files", described, {}, 0, 3, shape=list),
         lambda: ask("condor_pydagman.lint.description_reader:reading_of", owner, text, "x"),
         lambda: ask("condor_pydagman.lint.description_reader:unreadable_line", owner, text),

@@ -14,7 +14,7 @@ from random import Random
 
 import htcondor2
 
-from condor_pydagman.language.submit_file import SET, SPECIAL
+from condor_pydagman.language.description import SET, SPECIAL
 from tests.pool.access_point import AccessPoint, new_directory
 
 COUNT = int(os.environ.get("PYDAGMAN_RANDOM_DAGS", "2"))

@@ -14,7 +14,8 @@ import pytest
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.config import Config
 from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
-from condor_pydagman.records.job_description import AtSubmission, Workflow, describe, split
+from condor_pydagman.language.description import template_of
+from condor_pydagman.records.job_description import AtSubmission, Workflow, describe
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
 from tests import make
 from tests.contract.schedd import Answer, ScheddContract, Wish
@@ -60,7 +61,7 @@ class RealSide:
             text = 'My.Owner = "root"\n' + text
         flow = Workflow(self._cluster, self._path, Config(), "b", f"{self._cluster}.0")
         whole = describe(
-            self._dag, self._dag.ids[wish.node], split(text), flow,
+            self._dag, self._dag.ids[wish.node], template_of(text), flow,
             AtSubmission(wish.retry),
         )  # fmt: skip
         server = self._serve(NOWHERE) if wish.fault == "no schedd" else self._here
@@ -95,7 +96,7 @@ class RealSide:
         """Submit a description as the node's."""
         flow = Workflow(self._cluster, self._path, Config(), "b", f"{self._cluster}.0")
         whole = describe(
-            self._dag, self._dag.ids[node], split(text), flow,
+            self._dag, self._dag.ids[node], template_of(text), flow,
         )  # fmt: skip
         return Answer(*_ask(self._here, "submit", whole, str(self._work))["ok"])
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.features.common.shared_description import obstacle
-from condor_pydagman.records.job_description import split
+from condor_pydagman.language.description import template_of
 from condor_pydagman.vocabulary import SHARED_CLUSTER
 from tests.corpora import submit_files
 from tests.pool import dags
@@ -67,7 +67,7 @@ def is_shared(ad: dict[str, Any]) -> bool:
 CASES = sorted(
     case
     for case, what in RECORDED.items()
-    if len(what.get("jobs", ())) == 1 and not obstacle(split(submit_files()[case]))
+    if len(what.get("jobs", ())) == 1 and not obstacle(template_of(submit_files()[case]))
 )
 
 

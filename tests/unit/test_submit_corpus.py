@@ -16,8 +16,9 @@ from condor_pydagman.adapters import descriptions
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.description import template_of
 from condor_pydagman.lint.lint_world import DiskWorld
-from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.records.job_description import Workflow, describe
 from tests import recordings
 from tests.corpora import by_topic, check_each, submit_files
 from tools.record_submit_corpus import FILE, lay_out
@@ -61,7 +62,7 @@ def described(name: str) -> str:
     node = dag.add_node(name, f"{name}.sub")
     dag.finish()
     flow = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")
-    return describe(dag, node, split(TEXTS[name]), flow)
+    return describe(dag, node, template_of(TEXTS[name]), flow)
 
 
 def jobs(name: str) -> int:

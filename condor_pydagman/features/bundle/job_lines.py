@@ -7,7 +7,7 @@ import os.path
 import re
 from collections.abc import Iterator, Mapping
 
-from condor_pydagman.language.submit_file import expand
+from condor_pydagman.language.description import expand
 
 URL = re.compile(r"^[A-Za-z][\w+.-]*://")
 DEFAULTS = ("request_cpus", "request_memory")  # of which the access point says what is asked for

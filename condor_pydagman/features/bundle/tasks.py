@@ -15,8 +15,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.features.bundle.job_lines import URL, files_of_job, requests_of_job
 from condor_pydagman.graph.model import Variable
-from condor_pydagman.language import submit_commands, submit_file
-from condor_pydagman.language.submit_file import QUEUES, SPECIAL, SubmitText, expand, references
+from condor_pydagman.language import submit_commands
+from condor_pydagman.language.description import (
+    QUEUES,
+    SPECIAL,
+    SubmitDescription,
+    expand,
+    references,
+    statements,
+)
 from condor_pydagman.named_tuple import NamedTuple
 
 # Commands that are of a node's task, by their names: the first of them that is there counts, as
@@ -116,22 +123,23 @@ class Task(NamedTuple):
 class Description(NamedTuple):
     """A submit file, read once for all nodes that name it: `CannotBundle` says what it can't be."""
 
-    text: SubmitText
+    text: SubmitDescription
     why: str = ""
 
 
 def described(text: str) -> Description:
     """Read a submit file."""
-    found = submit_file.parse(text)
+    found = SubmitDescription(text)
     several = len(_QUEUES.findall(text)) > 1
     return Description(found, "it has several queue statements" if several else _obstacle(found))
 
 
-def _obstacle(text: SubmitText) -> str:
-    if not text.plain:
+def _obstacle(text: SubmitDescription) -> str:
+    if not text.is_plain:
         return "it has more than assignments and a queue statement"
-    if text.queue not in ("", "1"):
-        return f"its queue statement is not for one job: queue {text.queue}"
+    arguments = text.queue.arguments
+    if arguments not in ("", "1"):
+        return f"its queue statement is not for one job: queue {arguments}"
     return ""
 
 
@@ -491,13 +499,7 @@ def _words(text: str) -> Iterator[str]:
         yield word
 
 
-def without_task(text: str, statements: Iterable[tuple[int, int]]) -> str:
-    """A description without the lines of the task of its node; `statements` are those of its
-    lines."""
-    lines = text.split("\n")
-    kept: list[str] = []
-    for start, end in statements:
-        key = lines[start].partition("=")[0].strip().lower()
-        if key not in _TASK_OF:
-            kept += lines[start:end]
-    return "\n".join(kept)
+def without_task(text: str) -> str:
+    """A description without the lines of the task of its node."""
+    kept = (one for one in statements(text) if (one.assigned or ("",))[0] not in _TASK_OF)
+    return "".join(one.text for one in kept)

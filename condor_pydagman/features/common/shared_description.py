@@ -9,11 +9,10 @@ depends on the number of its cluster or proc, or is read before the items are (`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from condor_pydagman.language.submit_file import queue_arguments
+from condor_pydagman.language.description import NOTHING, Template, queue_arguments, statements
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import NOTHING, Template, statements
 from condor_pydagman.vocabulary import SHARED_CLUSTER, SHARED_VARIABLE
 
 # Which lines of a submit description may differ between the procs of one cluster.
@@ -94,8 +93,11 @@ def may_differ(keys: Iterable[str], text: str) -> bool:
         text: all lines of the description, without its queue statement.
     """
     differ = {key.strip().lower(): True for key in keys}  # and whether it surely has a value
-    assignments = list(_assignments(text))
-    words = [(key, value, set(re.findall(r"[\w.]+", value.lower()))) for key, value in assignments]
+    assigned = (one.assigned for one in statements(text))
+    words = [
+        (key, value, set(re.findall(r"[\w.]+", value.lower())))
+        for key, value in filter(None, assigned)
+    ]
     while True:
         before = len(differ)
         for key, value, used in words:
@@ -135,15 +137,6 @@ def _is_safe(key: str, has_value: bool, used: set[str]) -> bool:
     return key in used and not _COMMANDS.match(key)
 
 
-def _assignments(text: str) -> Iterator[tuple[str, str]]:
-    lines = text.split("\n")
-    for start, end in statements(lines):
-        statement = " ".join(line.rstrip().rstrip("\\") for line in lines[start:end])
-        key, equals, value = statement.partition("=")
-        if equals and not key.lstrip().startswith("#"):
-            yield key.strip().lower(), value
-
-
 _NOTE = f"submit_event_user_notes = {SHARED_CLUSTER}\n"
 _ITEM_SEPARATOR = "\x1f"
 # Macros and attributes with the number of the job, and macros that a queue statement sets.
@@ -179,9 +172,9 @@ class NodeLines(NamedTuple):
 
 def obstacle(template: Template) -> str:
     """What in this submit file prevents that its nodes are submitted together; '' if nothing."""
-    if len(template.parts) != 1:
+    if len(template) != 1:
         return "it has a queue statement between `if` and `endif`"
-    ((body, queue),) = template.parts
+    ((body, queue),) = template
     if queue_arguments(queue) not in ("", "1"):
         return f"its queue statement is neither `queue` nor `queue 1`: {queue.strip()}"
     return _obstacle(body)
@@ -195,7 +188,7 @@ def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
         template: in which there is no `obstacle`.
         nodes: at least one.
     """
-    ((body, _),) = template.parts
+    ((body, _),) = template
     rows: list[list[str]] = []
     for node in nodes:
         lines = (node.before + node.after).split("\n")[:-1]

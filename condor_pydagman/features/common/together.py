@@ -19,6 +19,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.common import shared_description
+from condor_pydagman.language.description import Template
 from condor_pydagman.records import job_description
 from condor_pydagman.vocabulary import NodeKind
 
@@ -41,7 +42,7 @@ class Together:
         self._run = submitter.run
         self._said_alone: set[str] = set()
         # Submit files whose nodes differ in what must be the same in a cluster.
-        self._alone: set[job_description.Template] = set()
+        self._alone: set[Template] = set()
 
     def submit(self, action: do.SubmitTogether, report: ReportOutcome) -> None:
         """Submit the first ones that can share a description; the others are given back."""

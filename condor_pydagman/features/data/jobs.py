@@ -35,6 +35,7 @@ from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
+from condor_pydagman.language.description import Template, template_of
 from condor_pydagman.language.lexer import item_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import job_description
@@ -156,7 +157,7 @@ class DataNodes:
         self._totals = PlacementTotals()
         self._left: dict[str, float] = {}  # when nodes have left a site, by their names
 
-    def template(self, action: SubmitNode, text: str) -> job_description.Template | None:
+    def template(self, action: SubmitNode, text: str) -> Template | None:
         """See `ports.Placements`."""
         node, dag = action.node, self._run.dag
         if not is_request(dag.kinds[node], text):
@@ -177,7 +178,7 @@ class DataNodes:
             request.placements,
             [(name, os.environ[name]) for name in _TO_START if name in os.environ],
         )
-        return job_description.split(job)
+        return template_of(job)
 
     def note(self, event: LogEvent) -> None:
         """See `ports.Placements`."""

@@ -17,9 +17,9 @@ from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.language.commands import Command
+from condor_pydagman.language.description import why_lost
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.language.lines import Context
-from condor_pydagman.language.submit_file import why_lost
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 

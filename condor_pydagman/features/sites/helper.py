@@ -36,7 +36,6 @@ from condor_pydagman.features.sites.messages import (
     SitesUnknown,
 )
 from condor_pydagman.graph.stepwise import Steps
-from condor_pydagman.records.job_description import Template
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.engine.actions import RunScript, SubmitNode
     from condor_pydagman.graph.model import Dag
+    from condor_pydagman.language.description import Template
 
 _NO_AD = KnownAd("", {}, {})
 

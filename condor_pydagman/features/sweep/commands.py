@@ -19,6 +19,7 @@ from condor_pydagman.graph import define
 from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.variable_table import Variable, in_order
+from condor_pydagman.language.description import why_lost
 from condor_pydagman.language.lexer import (
     LineError,
     Words,
@@ -30,7 +31,6 @@ from condor_pydagman.language.lexer import (
 )
 from condor_pydagman.language.lines import RESERVED_NAMES, Context, needed, new_node_name, normal
 from condor_pydagman.language.modifier_lines import read_pairs
-from condor_pydagman.language.submit_file import why_lost
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
 

@@ -24,15 +24,8 @@ from condor_pydagman.features.bundle.tasks import (
     without_task,
 )
 from condor_pydagman.graph.model import Dag, Variable
-from condor_pydagman.language.submit_file import SET, SPECIAL
-from condor_pydagman.records.job_description import (
-    AtSubmission,
-    Workflow,
-    added_lines,
-    describe,
-    split,
-    statements,
-)
+from condor_pydagman.language.description import SET, SPECIAL, template_of
+from condor_pydagman.records.job_description import AtSubmission, Workflow, added_lines, describe
 
 FIRST = ("process", "procid", "row", "step", "itemindex")
 NAMES_OF_NODE = ("dag_node_name", "submit_event_notes")
@@ -323,7 +316,9 @@ def test_a_task_has_what_htcondor_makes_of_its_description(
         found = task(text, node(before=before, after=after))
     except CannotBundle:
         return
-    submit = htcondor2.Submit(describe(dag, 0, split(text), Workflow(1, "/nodes.log", Config())))
+    submit = htcondor2.Submit(
+        describe(dag, 0, template_of(text), Workflow(1, "/nodes.log", Config()))
+    )
     assert found.output == expanded(submit, "output").strip()
     assert found.directory == normpath(join("/dag", expanded(submit, "initialdir").strip()))
 
@@ -593,5 +588,5 @@ def test_descriptions_that_say_too_much_or_too_little(text: str) -> None:
 
 def test_the_jobs_description_has_no_line_of_the_task() -> None:
     text = "executable = j\nrequest_memory = 5\nArguments = a \\\n b\n+Foo = 1\nENV = A=1\nm = 2"
-    kept = without_task(text, statements(text.split("\n")))
-    assert kept == "request_memory = 5\n+Foo = 1\nm = 2"
+    kept = without_task(text)
+    assert kept == "request_memory = 5\n+Foo = 1\nm = 2\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.features.common.shared_description import have_same_form, may_differ, shared
-from condor_pydagman.records.job_description import NOTHING, split
-from tests.features.common.test_shared_description import PLAIN, lines
+from condor_pydagman.language.description import NOTHING, template_of
+from tests.features.common.test_shared_description import TEMPLATE, lines
 
 
 def test_both_values_must_have_the_form_of_an_item() -> None:
@@ -39,12 +39,12 @@ def test_keys_are_compared_without_case() -> None:
 def test_values_that_can_not_be_items(other: str) -> None:
     """The proc would have the value of the first one, or none."""
     for pair in (("1", other), (other, "1")):
-        assert shared(split(PLAIN), [lines(n, v) for n, v in zip("AB", pair)]) == ("", 1)
+        assert shared(TEMPLATE, [lines(n, v) for n, v in zip("AB", pair)]) == ("", 1)
 
 
 @pytest.mark.parametrize("value", ["x$(DOLLAR)y", "a b" + NOTHING, "#", ")", "\u00fc", "a,b"])
 def test_values_that_can_be_items(value: str) -> None:
-    assert shared(split(PLAIN), [lines("A", "1"), lines("B", value)])[1] == 2
+    assert shared(TEMPLATE, [lines("A", "1"), lines("B", value)])[1] == 2
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_values_that_can_be_items(value: str) -> None:
     ],
 )
 def test_lines_that_may_differ(body: str) -> None:
-    assert shared(split(body), [lines("A", "1"), lines("B", "2")])[1] == 2
+    assert shared(template_of(body), [lines("A", "1"), lines("B", "2")])[1] == 2
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_lines_that_may_differ(body: str) -> None:
     ],
 )
 def test_lines_that_must_be_the_same(body: str) -> None:
-    assert shared(split(body), [lines("A", "1"), lines("B", "2")]) == ("", 0)
+    assert shared(template_of(body), [lines("A", "1"), lines("B", "2")]) == ("", 0)
 
 
 @pytest.mark.parametrize("key", ["getenv", "docker_image", "request_GPUs", "nice_user"])
 def test_commands_that_nodes_set_must_be_the_same(key: str) -> None:
     nodes = [lines(name, more=f"{key} = {name}\n") for name in "AB"]
-    assert shared(split(PLAIN), nodes) == ("", 0)
+    assert shared(TEMPLATE, nodes) == ("", 0)
     nodes = [lines(name, more=f"{key} = A\n") for name in "AB"]
-    assert shared(split(PLAIN), nodes)[1] == 2
+    assert shared(TEMPLATE, nodes)[1] == 2

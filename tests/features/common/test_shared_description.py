@@ -6,14 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.features.common.shared_description import (
-    NodeLines,
-    obstacle,
-    shared,
-)
-from condor_pydagman.records.job_description import split
+from condor_pydagman.features.common.shared_description import NodeLines, obstacle, shared
+from condor_pydagman.language.description import template_of
 
 PLAIN = "executable = /bin/x\narguments = $(JOB) $(v)\n"
+TEMPLATE = template_of(PLAIN)
 
 
 def lines(name: str, value: str = "1", more: str = "") -> NodeLines:
@@ -21,7 +18,7 @@ def lines(name: str, value: str = "1", more: str = "") -> NodeLines:
 
 
 def test_what_differs_is_an_item_of_the_queue_statement() -> None:
-    text, count = shared(split(PLAIN + "queue\n"), [lines("A", "1"), lines("B", "x y")])
+    text, count = shared(TEMPLATE, [lines("A", "1"), lines("B", "x y")])
     assert count == 2
     assert text == (
         "JOB = $(PYDAGMAN_A)\nRETRY = 0\nv = $(PYDAGMAN_B)\n"
@@ -49,7 +46,7 @@ def test_what_differs_is_an_item_of_the_queue_statement() -> None:
 )
 def test_files_that_can_be_shared(body: str) -> None:
     for queue in ("queue\n", "Queue 1\n", "iterate 1\n", ""):
-        assert not obstacle(split(body + queue))
+        assert not obstacle(template_of(body + queue))
 
 
 @pytest.mark.parametrize(
@@ -81,12 +78,12 @@ def test_files_that_can_be_shared(body: str) -> None:
     ],
 )
 def test_files_that_can_not(body: str) -> None:
-    assert obstacle(split(body + "queue\n"))
+    assert obstacle(template_of(body + "queue\n"))
 
 
 @pytest.mark.parametrize("queue", ["queue 2", "queue $(n)", "queue in (a)", "iter x from f"])
 def test_queue_statements_that_can_not(queue: str) -> None:
-    assert obstacle(split(f"{PLAIN}{queue}\n"))
+    assert obstacle(template_of(f"{PLAIN}{queue}\n"))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +97,7 @@ def test_queue_statements_that_can_not(queue: str) -> None:
     ],
 )
 def test_the_obstacle_is_named(text: str, part: str) -> None:
-    assert part in obstacle(split(text))
+    assert part in obstacle(template_of(text))
 
 
 @pytest.mark.parametrize(
@@ -116,10 +113,10 @@ def test_the_obstacle_is_named(text: str, part: str) -> None:
 )
 def test_the_first_node_that_does_not_fit_ends_the_description(other: NodeLines) -> None:
     nodes = [lines("A"), lines("B"), other, lines("D")]
-    text, count = shared(split(PLAIN), nodes)
+    text, count = shared(TEMPLATE, nodes)
     assert count == 2
-    assert (text, count) == shared(split(PLAIN), nodes[:2])
-    assert shared(split(PLAIN), [other, lines("A")])[1] < 2 or "$(" not in other.before
+    assert (text, count) == shared(TEMPLATE, nodes[:2])
+    assert shared(TEMPLATE, [other, lines("A")])[1] < 2 or "$(" not in other.before
 
 
 def test_many_columns_have_names_of_letters() -> None:
@@ -127,7 +124,7 @@ def test_many_columns_have_names_of_letters() -> None:
         return NodeLines("".join(f"v{column} = {number}\n" for column in range(60)), "")
 
     used = " ".join(f"$(v{column})" for column in range(60))
-    text, _ = shared(split(f"arguments = {used}\n"), [row(1), row(2)])
+    text, _ = shared(template_of(f"arguments = {used}\n"), [row(1), row(2)])
     names = text.split("queue ")[1].split(" from")[0].split(",")
     assert len(set(names)) == 61
     assert all(name.replace("_", "").isalpha() for name in names)
@@ -137,11 +134,11 @@ def test_many_columns_have_names_of_letters() -> None:
 def test_items_are_lines_of_their_own(values: list[str]) -> None:
     """Whatever the values, the description has an item for each node."""
     nodes = [lines(f"N{n}", f"{n}{v}{n}") for n, v in enumerate(values)]
-    text, count = shared(split(PLAIN), nodes)
+    text, count = shared(TEMPLATE, nodes)
     assert count == len(values)
     items = text.split(" from (\n")[1].removesuffix(")\n").splitlines()
     assert [item.split("\x1f")[0] for item in items] == [str(n) for n in range(count)]
 
 
 def test_macros_of_the_queue_statement_are_not_the_users() -> None:
-    assert obstacle(split("arguments = $(pydagman_a)\n"))
+    assert obstacle(template_of("arguments = $(pydagman_a)\n"))

@@ -12,7 +12,8 @@ from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.common.adapters.submit_errors import explained
 from condor_pydagman.graph.model import Dag, Variable
-from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.language.description import template_of
+from condor_pydagman.records.job_description import Workflow, describe
 
 
 def described(file_text: str, *variables: Variable) -> str:
@@ -21,7 +22,7 @@ def described(file_text: str, *variables: Variable) -> str:
     dag.variables[0] = variables
     dag.finish()
     flow = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")
-    return describe(dag, 0, split(file_text), flow)
+    return describe(dag, 0, template_of(file_text), flow)
 
 
 def reason(file_text: str, directory: Path, *variables: Variable) -> str:

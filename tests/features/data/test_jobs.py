@@ -87,7 +87,7 @@ def test_a_final_node_may_release(data_run: Any, tmp_path: Path) -> None:
     assert nodes.template(final, "executable = a\nqueue\n") is None
     template = nodes.template(final, request)
     assert template is not None
-    assert "description = release 1" in template.parts[0][0]
+    assert "description = release 1" in template[0][0]
     found = parse_work_order((tmp_path / "t.dag.placements/free.order").read_text())
     assert isinstance(found, WorkOrder)
     assert FINAL in found.environment
@@ -128,7 +128,7 @@ def test_allocations_of_a_removed_dag(
 def test_the_job_and_its_order(data_run: Any, tmp_path: Path) -> None:
     template = DataNodes(data_run).template(action(2), REQUEST)
     assert template is not None
-    ((text, queue),) = template.parts
+    ((text, queue),) = template
     assert "universe = local" in text
     assert "description = transfer a b" in text
     assert "geheim" not in text

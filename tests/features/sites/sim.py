@@ -31,7 +31,7 @@ from condor_pydagman.features.sites.messages import (
 )
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
-from condor_pydagman.records.job_description import Template
+from condor_pydagman.language.description import Template
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, ScriptKind
 from tests.oracles import require
 from tests.sim.fake_jobs import Cluster

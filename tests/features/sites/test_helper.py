@@ -42,7 +42,6 @@ from condor_pydagman.features.sites.messages import (
 )
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import DagStatus
 from tests.features.sites import test_matcher
 from tests.helping import Asker
@@ -52,7 +51,7 @@ MATCHED = SitesMatched(
     [SiteClaim(0, "north", "d1")], ["north", "south"], [(1, "all are full")], [2], [3]
 )
 REQUEST = MatchSites((), (Wanted(0, 0), Wanted(1, 0, "", ("north",), ("x",))), ())
-TEMPLATE = Template((("executable = a\n", "queue\n"),))
+TEMPLATE = (("executable = a\n", "queue\n"),)
 
 
 class Bench:
@@ -191,7 +190,7 @@ def test_a_file_without_anything_new_is_not_written_again(bench: Bench) -> None:
 
 def test_jobs_and_scripts_get_what_the_site_gives(bench: Bench) -> None:
     bench.match()
-    ((body, _queue),) = bench.values.template(TEMPLATE, submit()).parts
+    ((body, _queue),) = bench.values.template(TEMPLATE, submit())
     assert "MATCH_Name = north\n" in body
     assert 'My.PYDAGMAN_Site = "north"' in body
     assert bench.values.environment(submit()) == {

@@ -10,7 +10,8 @@ import pytest
 from condor_pydagman.adapters.submit_checks import remarks_of
 from condor_pydagman.config import Config
 from condor_pydagman.features.common.shared_description import NodeLines, shared
-from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.language.description import template_of
+from condor_pydagman.records.job_description import Workflow, describe
 from tests import make
 
 WRITTEN = "executable = /bin/true\nzork = $(JOB)\nwarning : hello $(JOB)\nrequest_memory = 1\n"
@@ -46,7 +47,7 @@ def test_of_a_variable_of_vars(work_directory: Path, line: str, body: str, warne
     (work_directory / "lines").write_text("if defined var1\nendif\n")
     written = "executable = /bin/true\n" + body.format(here=work_directory)
     dag = make.dag(f'A\nVARS A {line} var1="true"')
-    text = describe(dag, 0, split(written), Workflow(7, "/log", Config()))
+    text = describe(dag, 0, template_of(written), Workflow(7, "/log", Config()))
     found = remarks_of(htcondor2.Submit(text), text, written=written, name="a.sub")
     expected = ["the line 'var1 = true' was unused by DAGMAN. Is it a typo?"]
     assert found == (expected if warned else [])
@@ -54,7 +55,7 @@ def test_of_a_variable_of_vars(work_directory: Path, line: str, body: str, warne
 
 def test_of_nodes_that_share_a_cluster() -> None:
     nodes = [NodeLines(f"JOB = {name}\nRETRY = 0\n", "") for name in "AB"]
-    text, count = shared(split("executable = /bin/true\n"), nodes)
+    text, count = shared(template_of("executable = /bin/true\n"), nodes)
     assert count == 2
     assert remarks_of(htcondor2.Submit(text), text, written="executable = /bin/true\n") == []
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.submit_checks import remarks_of, values
 from condor_pydagman.errors import PoolError
+from condor_pydagman.language.description import Queue
 from condor_pydagman.language.lexer import item_text
-from condor_pydagman.language.submit_file import items_of
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 
@@ -33,7 +33,7 @@ class Schedd:
         pairs = "".join(f"{key} = {value}\n" for key, value in description.items())
         self.texts.append(f"{pairs}\nqueue {description.getQArgs()}\n")
         read = htcondor2.Submit(self.texts[-1])
-        if items_of(read.getQArgs()) and not _items(read):
+        if Queue(read.getQArgs()).items and not _items(read):
             raise ValueError(descriptions.NO_ITEMS)
         return read
 

@@ -24,7 +24,7 @@ from condor_pydagman.lint.foreign_texts import NotRead, read
 
 ROOT = os.geteuid() == 0
 OTHER = (12345, 12345)
-JOBS = "condor_pydagman.lint.described_jobs:number_of_jobs"
+JOBS = "condor_pydagman.lint.described_jobs:commands"
 
 
 def followed(text: str) -> Followed:
@@ -32,7 +32,7 @@ def followed(text: str) -> Followed:
 
 
 def number(text: str) -> int:
-    return int(read(JOBS, followed(f"executable = /bin/true\n{text}\n"), shape=int))
+    return int(read(JOBS, followed(f"executable = /bin/true\n{text}\n"), 0, shape=(int, [dict]))[0])
 
 
 def test_files_and_files_in_files(work_directory: Path) -> None:

@@ -406,7 +406,7 @@ def test_a_planted_submit_file_of_a_sub_dag_is_not_submitted(
         submitter = Submitter(cast(Any, SimpleNamespace(dag=dag, out=out)))
         with pytest.raises(OSError, match="belongs to user"):
             submitter.template_of(0)
-        assert "forged" in submitter.template_of(1).parts[0][0]  # which a line of the DAG names
+        assert "forged" in submitter.template_of(1)[0][0]  # which a line of the DAG names
 
 
 def test_the_message_says_whose_and_what_to_do(shared: Shared) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.language.submit_file import items_of, queue_arguments
+from condor_pydagman.language.description import Queue, queue_arguments
 
 TABLE = "aa,bb\n1,2\n3,4\n"
 
@@ -75,14 +75,14 @@ def test_where_items_come_from(
     part: str | None,
     source: str,
 ) -> None:
-    found = items_of(arguments)
+    found = Queue(arguments).items
     assert found is not None
     assert (found.has_header, found.slice, found.source) == (has_header, part, source)
 
 
 @pytest.mark.parametrize("arguments", ["", "3", "$(n)", "within (a b)", "x,in (a b)", "2in (a)"])
 def test_no_items(arguments: str) -> None:
-    assert items_of(arguments) is None
+    assert Queue(arguments).items is None
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,12 @@ def test_which_tables_have_a_header(options: str, work_directory: Path) -> None:
     (work_directory / "t.csv").write_text(TABLE)
     read = htcondor2.Submit(f"queue x,y from table{options} t.csv\n")
     names = set(next(iter(read.itemdata())))
-    found = items_of(read.getQArgs())
+    found = Queue(read.getQArgs()).items
     assert found is not None
     assert found.file == "t.csv"
     assert names == ({"aa", "bb"} if found.has_header else {"x", "y"})
 
 
 def test_names_of_files() -> None:
-    found = [items_of(f"x {where}") for where in ("from a b", "from (a)", "from a |", "in a")]
+    found = [Queue(f"x {where}").items for where in ("from a b", "from (a)", "from a |", "in a")]
     assert [one.file for one in found if one is not None] == ["a b", "", "", ""]

@@ -9,6 +9,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.sites.adapters.description import with_site
 from condor_pydagman.graph.model import Dag, Variable
+from condor_pydagman.language.description import template_of
 from condor_pydagman.records.job_description import (
     MAX_PARENT_NAMES_LENGTH,
     AtSubmission,
@@ -17,10 +18,10 @@ from condor_pydagman.records.job_description import (
     inheritance,
     inherited,
     parent_names,
-    split,
 )
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
+JOB = template_of("queue\n")
 WORKFLOW = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")
 
 
@@ -40,7 +41,7 @@ def described(
     return describe(
         dag,
         node,
-        split(file_text),
+        template_of(file_text),
         workflow,
         AtSubmission(2, DagStatus.NODE_FAILED, 3),
     )
@@ -107,7 +108,7 @@ def test_a_priority_of_zero_is_not_said() -> None:
 def test_a_priority_that_a_person_has_set_counts() -> None:
     dag = chain("A")
     dag.priorities[0] = 5
-    text = describe(dag, 0, split("queue\n"), WORKFLOW, AtSubmission(priority=-7))
+    text = describe(dag, 0, JOB, WORKFLOW, AtSubmission(priority=-7))
     assert "priority = -7\n" in text
     assert "priority = 5" not in text
 
@@ -200,7 +201,7 @@ def test_a_long_list_of_parents_ends_with_a_whole_name(width: int, listed: int) 
     ],
 )
 def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
-    assert split(text).parts == ((body, queue),)
+    assert template_of(text) == ((body, queue),)
 
 
 @pytest.mark.parametrize(
@@ -217,29 +218,30 @@ def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
     ],
 )
 def test_inline_items_belong_to_the_statement(statement: str, kept: str) -> None:
-    assert split(f"{statement}\nb = 1\nqueue 9\n").parts == (("", kept),)
+    assert template_of(f"{statement}\nb = 1\nqueue 9\n") == (("", kept),)
 
 
 def test_items_without_an_end_reach_to_the_end_of_the_file() -> None:
-    assert split("queue x from (\n a\nqueue 9\n").parts == (("", "queue x from (\n a\nqueue 9\n"),)
+    assert template_of("queue x in (\nqueue 9") == (("", "queue x in (\nqueue 9\n"),)
 
 
 def test_statements_in_an_if_block_do_not_end_the_file() -> None:
     dag = chain("A")
     text = "if false\nqueue 3\nendif\nb = 1\nqueue 2\nc = 1\n"
-    assert split(text).parts == (("if false\n", "queue 3\n"), ("endif\nb = 1\n", "queue 2\n"))
+    parts = ("if false\n", "queue 3\n"), ("endif\nb = 1\n", "queue 2\n")
+    assert template_of(text) == parts
     shown = described(dag, 0, text)
     assert shown.count("dag_node_name = A\n") == 2
     assert shown.endswith("DAGManJobId = 12\nqueue 2\n")
 
 
 def test_if_block_with_the_only_statement() -> None:
-    assert split("if true\nqueue 3\nendif\n").parts[-1] == ("endif\n", "queue\n")
+    assert template_of("if true\nqueue 3\nendif\n")[-1] == ("endif\n", "queue\n")
 
 
 def test_jobs_for_a_person_go_on_hold() -> None:
     dag = chain("A", "B")
-    text = describe(dag, 0, split("queue\n"), WORKFLOW, AtSubmission(hold=True))
+    text = describe(dag, 0, JOB, WORKFLOW, AtSubmission(hold=True))
     assert "hold = true\nkeep_claim_idle = 20\n" in text
     assert "hold" not in described(dag, 1)
 
@@ -296,8 +298,8 @@ VALUES = {"Name": "north", "Cpus": 4, "Fast": True, "odd name": 1, "Say": 'a "b"
 
 
 def lines_of(text: str, **environment: str) -> list[str]:
-    template = with_site(split(text), "north", VALUES, environment)
-    return "".join(body + queue for body, queue in template.parts).splitlines()
+    template = with_site(template_of(text), "north", VALUES, environment)
+    return "".join(body + queue for body, queue in template).splitlines()
 
 
 def test_macros_stand_before_and_attributes_after() -> None:
@@ -335,5 +337,5 @@ def test_no_variables() -> None:
 
 def test_each_queue_statement_has_them() -> None:
     text = "executable = /bin/true\nif defined x\nqueue 1\nelse\nqueue 2\nendif\n"
-    template = with_site(split(text), "north", {"Name": "north"}, {})
-    assert sum("My.PYDAGMAN_Site" in body for body, _ in template.parts) == len(template.parts)
+    template = with_site(template_of(text), "north", {"Name": "north"}, {})
+    assert sum("My.PYDAGMAN_Site" in body for body, _ in template) == len(template)

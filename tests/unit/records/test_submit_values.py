@@ -13,7 +13,11 @@ from condor_pydagman.adapters import descriptions
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag, Variable
-from condor_pydagman.records.job_description import Workflow, describe, literal, split, whole
+from condor_pydagman.language.description import template_of
+from condor_pydagman.records.job_description import Workflow, describe, literal, whole
+
+JOB = template_of("queue\n")
+TWO = template_of("universe = scheduler\nmine = [$(JOB)]\nqueue 2\n")
 
 # What begins or ends a macro, a value or a line, among other characters. HTCondor's files are
 # lines, and no character of theirs is NUL.
@@ -72,7 +76,7 @@ def test_every_name_in_a_description_comes_back(
     dag.variables[1] = (Variable("v", value.replace("$", "%"), append=False),)
     dag.finish()
     flow = Workflow(12, path, Config(), f"[{other}]", "12.0", name, other)
-    text = describe(dag, 1, split("universe = scheduler\nmine = [$(JOB)]\nqueue 2\n"), flow)
+    text = describe(dag, 1, TWO, flow)
     try:
         read = descriptions.parse(text)
     except PoolError as error:
@@ -108,7 +112,7 @@ def described(name: str, use: str) -> str:
     text = describe(
         dag,
         int("PARENT" in use),
-        split(f"arguments = {use}\nqueue\n"),
+        template_of(f"arguments = {use}\nqueue\n"),
         Workflow(12, "/l", Config()),
     )
     return _expanded(descriptions.parse(text), "arguments")
@@ -136,7 +140,7 @@ def test_names_of_parents_make_an_attribute_whatever_they_are(parent: str, value
     dag.add_node("B", "n.sub")
     dag.add_edges([0], [1])
     dag.finish()
-    text = describe(dag, 1, split("queue\n"), Workflow(1, "/x", Config()))
+    text = describe(dag, 1, JOB, Workflow(1, "/x", Config()))
     assert htcondor2.Submit(text).expand("My.DAGParentNodeNames") == value
 
 
@@ -144,5 +148,5 @@ def test_a_path_with_a_backslash_before_a_slash_is_not_shortened() -> None:
     dag = Dag(files=["t.dag"])
     dag.add_node("A", "n.sub")
     dag.finish()
-    text = describe(dag, 0, split("queue\n"), Workflow(1, "/x\\/./n.log", Config()))
+    text = describe(dag, 0, JOB, Workflow(1, "/x\\/./n.log", Config()))
     assert htcondor2.Submit(text).expand("My.DAGManNodesLog") == '"/x\\/./n.log"'

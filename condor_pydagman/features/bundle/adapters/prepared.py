@@ -28,9 +28,10 @@ from condor_pydagman.features.bundle.job_lines import DEFAULTS, for_several
 from condor_pydagman.features.bundle.messages import Prepare
 from condor_pydagman.features.bundle.one_bundle import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
+from condor_pydagman.language.description import template_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
-from condor_pydagman.records.job_description import attribute, literal, split, statements
+from condor_pydagman.records.job_description import attribute, literal
 
 RUNNER, TASKS, RESULTS, LIVE, IN, OUT = ("runner", "tasks", "results", "live", "in", "out")
 ERRORS = "runner.err"
@@ -243,9 +244,9 @@ def _transfers(inputs: Sequence[str], *, if_needed: bool) -> list[str]:
 
 
 def _description(order: PrepareOrder, task: Task, body: str, program: str, tasks: _List) -> str:
-    ((lines, _),) = split(body).parts
+    ((lines, _),) = template_of(body)
     own = "\n".join([order.lines_before, lines, order.lines_after])
-    kept = without_task(own, statements(own.split("\n")))
+    kept = without_task(own)
     names = tasks.names()
     about = f"{len(names)} nodes: {' '.join(names[:MAX_DESCRIPTION_CHARS])}"
     of_files = ["output = runner.out"]

@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.records.job_description import Template, attribute, literal
+from condor_pydagman.language.description import Template, statements
+from condor_pydagman.records.job_description import attribute, literal
 
 SITE_ATTRIBUTE = "PYDAGMAN_Site"
-_ENVIRONMENT = re.compile(r"^[ \t]*(?:environment|env)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M | re.I)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
@@ -35,11 +35,11 @@ def with_site(
     attributes += f"My.{SITE_ATTRIBUTE} = {attribute(site)}\n"
     parts = []
     so_far = ""
-    for body, queue in template.parts:
+    for body, queue in template:
         so_far += body
         parts.append((lines + body + attributes + _environment(so_far, environment), queue))
         lines = ""
-    return Template(tuple(parts))
+    return tuple(parts)
 
 
 def macros(values: Mapping[str, Any]) -> dict[str, str]:
@@ -73,8 +73,9 @@ def _environment(before: str, more: Mapping[str, str]) -> str:
     """A line with the variables that the description sets so far, and these."""
     if not more:
         return ""
-    found = _ENVIRONMENT.findall(before)
-    theirs = found[-1] if found else ""
+    assigned = filter(None, (one.assigned for one in statements(before)))
+    values = [value for key, value in assigned if key in ("environment", "env")]
+    theirs = values[-1] if values else ""
     if theirs and not theirs.startswith('"'):
         plain = {name: value for name, value in more.items() if not re.search("[;\"']", value)}
         pairs = ";".join(f"{name}={literal(value)}" for name, value in plain.items())

@@ -1,4 +1,4 @@
-"""The simple reader of submit descriptions."""
+"""What a text says of a submit description."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.language.submit_file import KEYWORDS, SET, SPECIAL, expand, mentioned, parse
+from condor_pydagman.language.description import SET, SPECIAL, SubmitDescription, expand, statements
+from condor_pydagman.lint.value_rules import KEYWORDS
 
 
 def test_values_and_references() -> None:
-    read = parse("# c\nExecutable = a \\\n  $(b)\n+x = $(c:1)\nqueue 3\nignored = $(d)\n")
+    text = "# c\nExecutable = a \\\n  $(b)\n+x = $(c:1)\nqueue 3\nignored = $(d)\n"
+    read = SubmitDescription(text)
+    assert [one.line for one in statements(text)] == [1, 2, 4, 5, 6]
     assert read.values == {"executable": "a $(b)", "+x": "$(c:1)"}
-    assert read.needed == ("b",)
-    assert read.mentioned == {"b", "c"}
-    assert read.plain
+    assert (read.needed, read.mentioned) == (("b",), {"b", "c"})
+    assert read.is_plain
 
 
 @pytest.mark.parametrize(
@@ -25,19 +27,20 @@ def test_values_and_references() -> None:
     ["include : f", "if a\nendif", "use template : x", "x @=end\n1\n@end", "$(a) = 1", "junk"],
 )
 def test_more_than_it_understands(text: str) -> None:
-    assert not parse(text + "\n").plain
+    assert not SubmitDescription(text + "\n").is_plain
 
 
 def test_names_that_the_queue_statement_sets() -> None:
-    assert {"a", "b"} <= parse("queue 2 a, b from list").loops
-    assert not parse("queue x matching *.dat").plain
-    assert parse("iterate a from table(csv) t.csv").loops >= {"a"}
-    assert not parse("queue from table(header csv) t.csv").plain  # who knows its columns?
-    assert parse("iter = 3\nqueue $(iter)").values == {"iter": "3"}
+    assert {"a", "b"} <= SubmitDescription("queue 2 a, b from list").variables
+    assert not SubmitDescription("queue x matching *.dat").is_plain
+    assert SubmitDescription("iterate a from table(csv) t.csv").variables >= {"a"}
+    assert not SubmitDescription("queue from table t.csv").is_plain  # who knows its columns?
+    assert SubmitDescription("iter = 3\nqueue $(iter)").values == {"iter": "3"}
 
 
 def test_names_in_functions() -> None:
-    assert mentioned("$(A) $INT(b,%d) $Fx(c) plain $$(d)") >= {"a", "b", "c"}
+    read = SubmitDescription("m = $(A) $INT(b,%d) $Fx(c) plain $$(d)")
+    assert read.mentioned >= {"a", "b", "c"}
 
 
 def test_expanding() -> None:
