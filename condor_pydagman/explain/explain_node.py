@@ -23,12 +23,11 @@ from condor_pydagman.explain.feature_findings import (
 )
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
-from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.explain.load import known_of, retry_delay_left
+from condor_pydagman.explain.load import retry_delay_left, with_load
 from condor_pydagman.follow.carriers import carrier_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
+from condor_pydagman.follow.notices.facts import IDLE, Facts
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
-from condor_pydagman.follow.notices.known import IDLE
 from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
@@ -223,7 +222,7 @@ def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
         jobs = tuple(job for job in jobs if job.node == node.name)
     own = facts._replace(run=run, jobs=jobs, fits=tuple(fits))
     yield from idle_job_findings(own)
-    yield from held_job_notices(known_of(own, None))
+    yield from held_job_notices(with_load(own, None))
     yield from running_findings(own)
 
 

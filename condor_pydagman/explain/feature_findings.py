@@ -23,8 +23,8 @@ from collections.abc import Iterator
 
 from condor_pydagman import feature_table
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.graph.model import Dag
 

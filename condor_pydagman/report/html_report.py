@@ -8,7 +8,7 @@ from itertools import chain
 
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import Attempt, Intervention, Run
+from condor_pydagman.follow.run_model import COUNTS, Attempt, Intervention, Run
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -86,8 +86,6 @@ _PATH_HEAD = ("node", "total", "of the run", "before", "waiting", "held", "runni
               "scripts", "between")  # fmt: skip
 _PATH_WORDS = ("before submission", "waiting in the queue", "held", "running", "in scripts",
                "in between")  # fmt: skip
-# Nodes by state in Run.counts, behind their number.
-_COUNTED = ("done", "pre", "queued", "post", "ready", "waiting", "failed", "futile")
 
 
 class Subject(NamedTuple):
@@ -196,9 +194,10 @@ def _counted(run: Run) -> str:
     """What DAGMan has counted, of which there is nothing else."""
     if not run.counts:
         return ""
-    counts = dict(zip(("total", *_COUNTED), run.counts))
-    parts = [f"{counts[name]:,} {name}" for name in _COUNTED if counts[name]]
-    return f"; DAGMan's last count of {counts['total']:,} nodes: {', '.join(parts)}"
+    counts = {"waiting" if name == "unready" else name: run.counts[name] for name in COUNTS}
+    total = counts.pop("total")
+    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
+    return f"; DAGMan's last count of {total:,} nodes: {', '.join(parts)}"
 
 
 def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, str]]:
@@ -283,7 +282,7 @@ def _course(run: Run, now: float, otherwise: str) -> Iterator[str]:
     yield f"{len(run.starts):,}"
     yield f"{len(attempts):,}"
     yield duration(sum(ran_s(attempt, now) for attempt in attempts))
-    yield f"{run.counts[1]:,} of {run.counts[0]:,}" if run.counts else ""
+    yield f"{run.counts['done']:,} of {run.counts['total']:,}" if run.counts else ""
 
 
 def _repeated(subject: Subject, again: Sequence[Repeated]) -> Iterator[str]:

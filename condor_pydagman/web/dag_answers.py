@@ -17,13 +17,13 @@ from aiohttp import web
 from condor_pydagman import feature_table
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.explain.explain_node import explain_node
+from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failure_of
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.explain.last_lines import excerpt_of
-from condor_pydagman.follow.run_model import Attempt, Run
+from condor_pydagman.follow.notices.facts import Facts
+from condor_pydagman.follow.run_model import Attempt, DagState, Run
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
-from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
 from condor_pydagman.report.spans import job_parts
@@ -136,19 +136,10 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
     if run is not None and run.status is NodeStatus.ERROR:
         excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
         excerpts = {run.name: excerpt} if excerpt is not None else {}
-    return Facts(
-        found.name,
-        DagState(state),
-        time.time(),
-        reader.run,
-        found.exit_code,
-        found.cluster,
-        found.ad,
-        dag,
-        shown(found.nodes_log),
-        shown(found.out),
-        shown(found.paths.halt),
-        os.path.exists(found.paths.halt),
+    return facts_of(found, reader.run, time.time())._replace(
+        state=DagState(state),
+        dag=dag,
+        has_halt_file=os.path.exists(found.paths.halt),
         excerpts=excerpts,
     )
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.enough.commands import PARENTS, EnoughsOfDag, enoughs_of, words
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.enough.shown import EnoughSeen
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.vocabulary import NodeStatus

@@ -11,7 +11,7 @@ from condor_pydagman.features.sites.matching import look_at_ends
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import Known, Nodes
+from condor_pydagman.follow.notices.facts import Facts, Nodes
 from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.overview import MAX_LISTED, Overview
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, Seen
@@ -182,15 +182,15 @@ def overview_lines(seen: Overview) -> Iterator[Flow]:
         yield Flow(_at_sites(of), SPACE)
 
 
-def notices(known: Known) -> Iterator[Notice]:
+def notices(facts: Facts) -> Iterator[Notice]:
     """Groups that wait for a site, that leave one, or that get none any more."""
-    told = known.of.get("sites", ())
+    told = facts.of.get("sites", ())
     if isinstance(told, Mapping):  # a glance has counted them
         if told.get("waiting"):
-            yield _waiting_words(Nodes(told["waiting"], told["first"]), told["reason"], known.out)
+            yield _waiting_words(Nodes(told["waiting"], told["first"]), told["reason"], facts.out)
         return
     yield from _siteless(told)
-    yield from waiting_notices(told, known.now)
+    yield from waiting_notices(told, facts.now)
     yield from _leaving(told)
 
 
