@@ -98,6 +98,15 @@ def job_parts(attempt: Attempt, now: float) -> Iterator[tuple[str, float, float]
         yield from _waited(attempt, stopped, end)
 
 
+def ran_s(attempt: Attempt, now: float) -> float:
+    """Seconds in which a job of an attempt ran; `now` is the end of what goes on."""
+    if not attempt.started:
+        return 0.0
+    end = attempt.stopped or (attempt.ended if not attempt.in_queue else 0.0) or now
+    paused = sum(again - stopped for stopped, again in attempt.pauses)
+    return max(end - attempt.started - paused, 0.0)
+
+
 def _waited(attempt: Attempt, since: float, until: float) -> Iterator[tuple[str, float, float]]:
     """Between two times, in which none of its jobs ran, or its part of a job of several nodes had
     not begun."""

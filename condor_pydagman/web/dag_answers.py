@@ -26,14 +26,14 @@ from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
-from condor_pydagman.report.spans import job_parts
+from condor_pydagman.report.spans import job_parts, ran_s
 from condor_pydagman.vocabulary import STATE_WORDS, NodeKind, NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.files import files_of_node, path_of, piece_of
 from condor_pydagman.web.live_dag import LiveDag
-from condor_pydagman.web.node_rows import NodeRows, ended_at, row_of, runtime_s
+from condor_pydagman.web.node_rows import NodeRows, ended_at, row_of
 from condor_pydagman.web.picture_boxes import MAX_OPEN, PictureBoxes
 from condor_pydagman.web.queue_answers import output_of
 from condor_pydagman.web.steering import (
@@ -262,7 +262,7 @@ def _longest(reader: DagReader, now: float) -> list[dict[str, Any]]:
     found = []
     for name, node in reader.run.nodes.items():
         if node.attempts and node.attempts[-1].started:
-            found.append((runtime_s(node.attempts[-1], now) or 0.0, name))
+            found.append((ran_s(node.attempts[-1], now), name))
     found.sort(reverse=True)
     numbers = map(reader.find, (name for _, name in found[:MAX_LONGEST_NODES]))
     return [row_of(reader, number, now) for number in numbers if number is not None]

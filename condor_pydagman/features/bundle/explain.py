@@ -17,7 +17,7 @@ from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of
-from condor_pydagman.report.spans import job_parts
+from condor_pydagman.report.spans import ran_s
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
@@ -102,7 +102,7 @@ def moments(run: Run, attempt: Attempt) -> Iterator[tuple[float, str]]:
 
 def _of_all(bundle: BundleSeen, now: float) -> str:
     """Of how much that is a part, if it is known."""
-    ran = sum(end - begin for kind, begin, end in job_parts(bundle.job, now) if kind == "run")
+    ran = ran_s(bundle.job, now)
     return f" of the {brief(ran)} of {bundle.name}" if bundle.job.ended and ran else ""
 
 

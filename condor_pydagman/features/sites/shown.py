@@ -22,6 +22,7 @@ from condor_pydagman.printable import does, message, number_of, printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import SPACE, Events, Flow, Piece, Section, why
+from condor_pydagman.report.spans import ran_s
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration, number
 
@@ -304,15 +305,8 @@ def _use(name: str, groups: int, own: list[tuple[NodeRun, Attempt]], now: float)
         node.status is NodeStatus.DONE and attempt is node.attempts[-1] for node, attempt in own
     )
     failed = sum(bool(attempt.value) or bool(attempt.reason) for _, attempt in own)
-    ran = sum(_ran_s(attempt, now) for _, attempt in own)
+    ran = sum(ran_s(attempt, now) for _, attempt in own)
     return SiteUse(name, groups, done, len(own), failed, ran)
-
-
-def _ran_s(attempt: Attempt, now: float) -> float:
-    if not attempt.started:
-        return 0.0
-    paused = sum(again - stopped for stopped, again in attempt.pauses)
-    return max((attempt.stopped or now) - attempt.started - paused, 0.0)
 
 
 def sections(run: Run, end: float) -> Iterator[Section]:
