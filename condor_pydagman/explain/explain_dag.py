@@ -12,7 +12,7 @@ from condor_pydagman.explain.dagman_job_state import (
 )
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.failed_nodes import failed_node_findings, futile_findings
-from condor_pydagman.explain.feature_findings import feature_findings
+from condor_pydagman.explain.feature_findings import said
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
 from condor_pydagman.explain.load import with_load
@@ -66,7 +66,7 @@ def explain_dag(facts: Facts) -> Explanation:
         *failed,
         *failed_by_ad(facts),
         *(futile_findings(state, failed) if state is not None else ()),
-        *feature_findings(facts, state),
+        *said("findings", facts, state),
         *idle_job_findings(facts),
         *notices_of(with_load(facts, state)),
         *running_findings(facts),

@@ -200,7 +200,9 @@ class WatchedDag:
         try:
             ask = self._schedd or schedd_queries.queued_dagman_ad
             self._ad = ask(self.found.cluster) if self.found.cluster else {}
-            self._gone = not self._ad and self._can_be_gone(state)
+            # without a cluster, DAGMan may run where its lock can't be seen, or have just begun
+            is_new = state is DagState.NOT_STARTED and not os.path.exists(self.found.out)
+            self._gone = not self._ad and (is_new or bool(self.found.cluster))
             by_history = self._schedd is None and not self.found.has_files
             if not self._ad and self.found.cluster and by_history:
                 self._ad = schedd_queries.dagman_ad(self.found.cluster)
@@ -208,12 +210,6 @@ class WatchedDag:
             self._note = str(error)
         if self._gone and state is not DagState.NOT_STARTED:
             self._note = "no DAGMan is running it, and none is in the queue"
-
-    def _can_be_gone(self, state: DagState) -> bool:
-        """Without a cluster, DAGMan may run where its lock can't be seen, or have just begun."""
-        if self.found.cluster:
-            return True
-        return state is DagState.NOT_STARTED and not os.path.exists(self.found.out)
 
     def _seen_outside(self) -> dict[str, Any]:
         claimant, has_any = self._claimant or self.found.cluster, self._state in _HAS_CLAIMS
@@ -245,8 +241,11 @@ class WatchedDag:
         """None if its files are not there, or if it is followed already: it would be part of
         itself."""
         if node not in self._inner:
-            found = _found(os.path.join(self.found.directory, directory, file))
-            if found is None or len(self._followed) >= MAX_DAGS:
+            try:
+                found = find_dag(os.path.join(self.found.directory, directory, file), ask=False)
+            except PydagmanError:
+                return None
+            if len(self._followed) >= MAX_DAGS:
                 return None
             if os.path.realpath(found.paths.primary) in self._followed:
                 return None
@@ -264,13 +263,6 @@ class WatchedDag:
         self._followed.discard(self._path)
         for inner in self._inner.values():
             inner.forget()
-
-
-def _found(file: str) -> FoundDag | None:
-    try:
-        return find_dag(file, ask=False)
-    except PydagmanError:
-        return None
 
 
 _MORE_TO_COME = ("running", "idle", "held", "pre", "post", "ready", "waiting")

@@ -491,7 +491,7 @@ class DagAnswers:
         except PydagmanError as error:
             raise Refused(409, str(error)) from None
         self._controls.forget(dag)
-        return dumped(answer.as_json())
+        return dumped(answer._asdict())
 
 
 def names_chosen(dag: LiveDag, wanted: Request) -> list[str]:
