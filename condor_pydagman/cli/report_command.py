@@ -20,11 +20,11 @@ from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failures_by_kind
+from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.notices.collect import notices_of
-from condor_pydagman.follow.notices.facts import Excerpt
 from condor_pydagman.follow.past_runs import PastRuns
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.graph.model import Dag

@@ -21,18 +21,28 @@ _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class DagEvent(NamedTuple):
-    """One event."""
+    """One event.
 
-    name: str  # one of NAMES
-    time: float  # when it happened, seconds since the epoch
-    node: str = ""  # the node's full name; '' for an event of the whole DAG
-    attempt: int = -1  # of the node, 0 for the first; -1 for an event of the whole DAG
-    job: str = ""  # `CLUSTER.PROC`, '' if it is about no job
-    data: Mapping[str, Any] = {}  # further fields, by name (docs/watching.md)
-    # position in the stream; a stream that is asked for what comes after it begins with the next
-    # event.  Of the events of one moment only the last may have one
+    Attributes:
+        name: one of NAMES.
+        time: when it happened, seconds since the epoch.
+        node: the node's full name; '' for an event of the whole DAG.
+        attempt: of the node, 0 for the first; -1 for an event of the whole DAG.
+        job: `CLUSTER.PROC`, '' if it is about no job.
+        data: further fields, by name (docs/watching.md).
+        id: position in the stream; a stream that is asked for what comes after it begins with the
+            next event.  Of the events of one moment only the last may have one.
+        dag: the DAG file.
+    """
+
+    name: str
+    time: float
+    node: str = ""
+    attempt: int = -1
+    job: str = ""
+    data: Mapping[str, Any] = {}
     id: str = ""
-    dag: str = ""  # the DAG file
+    dag: str = ""
 
     def placed(self, position: str, dag: str) -> DagEvent:
         """The same event with its place in the stream of a DAG."""

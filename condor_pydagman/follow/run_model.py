@@ -69,29 +69,38 @@ OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
 
 class ScriptRun:
-    """One run of a PRE or POST script."""
+    """One run of a PRE or POST script.
 
-    # times
-    started: float
-    ended: float
-    value: int | None  # exit code, negative for a signal; None while it runs
+    Attributes:
+        started, ended: times.
+        value: exit code, negative for a signal; None while it runs.
+    """
 
-    __slots__ = tuple(__annotations__)
+    __slots__ = ("ended", "started", "value")
 
     def __init__(self, started: float = 0.0) -> None:
-        self.started, self.ended, self.value = started, 0.0, None
+        self.started = started
+        self.ended = 0.0
+        self.value: int | None = None
 
 
 class Hold(NamedTuple):
-    """A job was held."""
+    """A job was held.
 
-    time: float  # when
-    reason: str  # in words, as the log has it
-    # HoldReasonCode and HoldReasonSubCode of the job ad
+    Attributes:
+        time: when.
+        reason: in words, as the log has it.
+        code, subcode: HoldReasonCode and HoldReasonSubCode of the job ad.
+        job: `CLUSTER.PROC`.
+        released: when it was released or removed; 0.0 while it is held.
+    """
+
+    time: float
+    reason: str
     code: int
     subcode: int
-    job: str  # `CLUSTER.PROC`
-    released: float = 0.0  # when it was released or removed; 0.0 while it is held
+    job: str
+    released: float = 0.0
 
 
 class Usage(NamedTuple):
@@ -105,61 +114,68 @@ class Usage(NamedTuple):
 class Attempt:
     """One try of a node."""
 
-    number: int  # 0 for the first
-    is_retry: bool  # whether it follows from a failure, and not since the node was let run again
-    cluster: int  # of its jobs, 0 if none has been submitted
-    proc: int  # of the first of its jobs
-    # number of a NOOP node's job, which has no cluster, or of a task in its bundle, which has the
-    # cluster of the bundle's job; 0 for any other
-    noop: int
-    procs: int  # how many jobs it has in the log
-    submitted: float  # when the first of its jobs came into the queue
-    started: float  # when the first of its jobs began to run (first execute event)
-    # from when to when none of its jobs ran, between the first start and the last
-    pauses: tuple[tuple[float, float], ...]
-    # when the last of the jobs that ran was held, evicted or ended; 0.0 while one runs
-    stopped: float
-    ended: float  # when the last of its jobs left the queue
-    # of the first job that failed, or 0 if all have succeeded: exit code, or a negative signal;
-    # None until a job has ended
-    value: int | None
-    # machine (slot name, else address) of each job that ran, in the order of their starts
-    hosts: tuple[str, ...]
-    # how many jobs run now, have left the queue, have failed, are held now
-    running: int
-    ended_procs: int
-    failed_procs: int
-    held: int
-    holds: list[Hold]  # every hold, oldest first
-    evictions: int  # how often a job was taken from its machine, but not to be removed
-    reason: str  # why the jobs could not be submitted, or were removed; '' otherwise
-    # resources by name (`Cpus`, `Memory (MB)`, `Disk (KB)`), of the job that used most
-    usage: Mapping[str, Usage]
-    cpu_s: float  # CPU time of all jobs, user and system, seconds
-    # by all jobs, as the terminate events say
-    bytes_sent: int
-    bytes_received: int
-    # its scripts
-    pre: ScriptRun | None
-    post: ScriptRun | None
-    over: bool  # whether it has ended, scripts included
-    carrier: Carrier | None  # the job that it is in with other nodes; None if its jobs are its own
-    site: str  # where it runs, if the node is in a group that needs a site; '' otherwise
-    skipped: bool  # whether its PRE script returned PRE_SKIP
-
-    __slots__ = tuple(__annotations__)
+    __slots__ = {  # noqa: RUF023  # help() shows what is said of each
+        "number": "0 for the first.",
+        "is_retry": "whether it follows from a failure, and not since the node was let run again.",
+        "cluster": "of its jobs, 0 if none has been submitted.",
+        "proc": "of the first of its jobs.",
+        "noop": (
+            "number of a NOOP node's job, which has no cluster, or of a task in its bundle, which "
+            "has the cluster of the bundle's job; 0 for any other."
+        ),
+        "procs": "how many jobs it has in the log.",
+        "submitted": "when the first of its jobs came into the queue.",
+        "started": "when the first of its jobs began to run (first execute event).",
+        "pauses": "from when to when none of its jobs ran, between the first start and the last.",
+        "stopped": (
+            "when the last of the jobs that ran was held, evicted or ended; 0.0 while one runs."
+        ),
+        "ended": "when the last of its jobs left the queue.",
+        "value": (
+            "of the first job that failed, or 0 if all have succeeded: exit code, or a negative "
+            "signal; None until a job has ended."
+        ),
+        "hosts": (
+            "machine (slot name, else address) of each job that ran, in the order of their starts."
+        ),
+        "running": "how many jobs run now.",
+        "ended_procs": "how many have left the queue.",
+        "failed_procs": "how many have failed.",
+        "held": "how many are held now.",
+        "holds": "every hold, oldest first.",
+        "evictions": "how often a job was taken from its machine, but not to be removed.",
+        "reason": "why the jobs could not be submitted, or were removed; '' otherwise.",
+        "usage": (
+            "resources by name (`Cpus`, `Memory (MB)`, `Disk (KB)`), of the job that used most."
+        ),
+        "cpu_s": "CPU time of all jobs, user and system, seconds.",
+        "bytes_sent": "by all jobs, as the terminate events say.",
+        "bytes_received": "by all jobs, as the terminate events say.",
+        "pre": "its scripts.",
+        "post": "its scripts.",
+        "over": "whether it has ended, scripts included.",
+        "carrier": "the job that it is in with other nodes; None if its jobs are its own.",
+        "site": "where it runs, if the node is in a group that needs a site; '' otherwise.",
+        "skipped": "whether its PRE script returned PRE_SKIP.",
+    }
 
     def __init__(self, number: int, *, anew: bool = False) -> None:
         self.number, self.is_retry = number, number > 0 and not anew
         self.cluster = self.proc = self.procs = self.noop = 0
         self.submitted = self.started = self.stopped = self.ended = 0.0
-        self.pauses, self.value, self.hosts = (), None, ()
+        self.pauses: tuple[tuple[float, float], ...] = ()
+        self.value: int | None = None
+        self.hosts: tuple[str, ...] = ()
         self.running = self.ended_procs = self.failed_procs = self.held = 0
-        self.holds, self.usage = [], {}
+        self.holds: list[Hold] = []
+        self.evictions = 0
         self.reason = self.site = ""
+        self.usage: Mapping[str, Usage] = {}
         self.cpu_s = 0.0
-        self.evictions = self.bytes_sent = self.bytes_received = 0
-        self.carrier = self.pre = self.post = None
+        self.bytes_sent = self.bytes_received = 0
+        self.carrier: Carrier | None = None
+        self.pre: ScriptRun | None = None
+        self.post: ScriptRun | None = None
         self.over = self.skipped = False
 
     def end_with(self, value: int) -> None:
@@ -204,34 +220,34 @@ class Attempt:
 class NodeRun:
     """A node in a run."""
 
-    name: str  # its full name
-    status: NodeStatus  # its state, as the node status file would call it
-    # the same as the stream of events has told it, which passes over states that follow from those
-    # of other nodes
-    told: NodeStatus
-    since: float  # when it came into its state
-    attempts: Sequence[Attempt]  # oldest first; empty if it has not been started
-    cached: bool  # it is done without having run, since nothing of it has changed (CACHE)
-    told_skipped: bool  # it is done since a person, or its PRE script, has had it skipped
-    cancelled_by: str  # who has cancelled it; '' if nobody has, or it was let run again since
-    is_service: bool  # whether it runs beside the others (SERVICE), and is in no count of nodes
-    # why DAGMan or a person has brought it into its state; '' if its jobs or scripts have
-    why: str
-    # the marks of all nodes (`node_states`), and its number among them; no marks if it has left the
-    # DAG
-    all_marks: bytearray | bytes
-    number: int
-
-    __slots__ = tuple(__annotations__)
+    __slots__ = {  # noqa: RUF023  # help() shows what is said of each
+        "name": "its full name.",
+        "status": "its state, as the node status file would call it.",
+        "told": (
+            "the same as the stream of events has told it, which passes over states that follow "
+            "from those of other nodes."
+        ),
+        "since": "when it came into its state.",
+        "attempts": "oldest first; empty if it has not been started.",
+        "cached": "it is done without having run, since nothing of it has changed (CACHE).",
+        "told_skipped": "it is done since a person, or its PRE script, has had it skipped.",
+        "cancelled_by": "who has cancelled it; '' if nobody has, or it was let run again since.",
+        "is_service": "whether it runs beside the others (SERVICE), and is in no count of nodes.",
+        "why": (
+            "why DAGMan or a person has brought it into its state; '' if its jobs or scripts have."
+        ),
+        "all_marks": ("the marks of all nodes (`node_states`); none if it has left the DAG."),
+        "number": "its number among them.",
+    }
 
     def __init__(self, name: str, status: NodeStatus = NodeStatus.NOT_READY) -> None:
         self.name = name
         self.status = self.told = status
         self.since = 0.0
-        self.attempts = ()  # of a big DAG most nodes have none for long
+        self.attempts: Sequence[Attempt] = ()  # of a big DAG most nodes have none for long
         self.cached = self.told_skipped = self.is_service = False
         self.cancelled_by = self.why = ""
-        self.all_marks = b""
+        self.all_marks: bytearray | bytes = b""
         self.number = 0
 
     def marks(self) -> int:
@@ -355,65 +371,78 @@ class Seen:
 
 
 class Run:
-    """All that is known of the last run of a DAG."""
+    """All that is known of the last run of a DAG.
+
+    Attributes:
+        nodes: by full name, in the order of the DAG if that is known, else of their first events.
+        starts: of DAGMan, oldest first; more than one if it was restarted.
+        begun: when the run began, or its first event.
+        last: time of the newest event.
+        ended: when DAGMan ended, 0.0 while it runs.
+        exit_code: condor_dagman's; None while it runs, or if nobody knows.
+        counts: how many nodes are in each state (COUNTS), as DAGMan last wrote it; {} if it has
+            not.
+        counts_time: when that was.
+        dag_status: number of the DAG's state (`vocabulary.DagStatus`) as last written, None if not.
+        halts: when it was halted.
+        limits: throttles in force by their names in the job ad, 0 for none.
+        queue_full: why the schedd takes no more jobs, '' if it does.
+        rescued_from: number of the rescue file that it began with, 0 if none.
+        rescue_read: name of the rescue or save file that it began with, '' if none.
+        rescue_written: name of the rescue file that it wrote, '' if none.
+        aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did; at `aborted_at`.
+        removed: whether DAGMan's job was removed (condor_rm).
+        cancelled_by: who has ended the DAG by a command, as a removal does; '' if nobody has.
+        removed_at: when the one or the other was.
+        knobs: those that decide states, by fields of Config, as `.dagman.out` says.
+        knob_places: to what a knob with a throttle is set and where, if it is not the default.
+        unstarted: why the last script of a node could not be started, by the node's name.
+        complete: whether the nodes log was read from its beginning.
+        placements: of DATA nodes, by node.
+        in_queue: the nodes with jobs in the queue, by name.
+        carriers: jobs that carry several nodes, also those that have ended, by their names.
+        carried: by name of a node, the one that it is in now.
+        skipped: names of nodes that are told to be skipped, and have no mark that says so.
+        failures: nodes that have failed for good, the newest last.
+        ends: when nodes were done, oldest first, of a while before the newest.
+        standstills: from when to when all that was left was on hold: the last ones, in order.
+        interventions: what people and features have done to it; halts are in `halts`.
+        of: what is known of features, by their names; those of which nothing is known are not
+            there.
+    """
 
     def __init__(self) -> None:
-        # what is known of features, by their names; those of which nothing is known are not there
         self.of: dict[str, Seen] = {}
-        # what people and features have done to it; halts are in `halts`
         self.interventions = Interventions()
-        self.placements: dict[str, NodePlacements] = {}  # of DATA nodes, by node
-        # by full name, in the order of the DAG if that is known, else of their first events
+        self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
-        # names of nodes that are told to be skipped, and have no mark that says so
         self.skipped: set[str] = set()
-        self.in_queue: dict[str, NodeRun] = {}  # the nodes with jobs in the queue, by name
-        # jobs that carry several nodes, also those that have ended, by their names
+        self.in_queue: dict[str, NodeRun] = {}
         self.carriers: dict[str, Carrier] = {}
-        self.carried: dict[str, Carrier] = {}  # by name of a node, the one that it is in now
-        # nodes that have failed for good, the newest last
+        self.carried: dict[str, Carrier] = {}
         self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
-        # when nodes were done, oldest first, of a while before the newest
         self.ends: deque[float] = deque()
-        # from when to when all that was left was on hold: the last ones, in order
         self.standstills: deque[tuple[float, float]] = deque(maxlen=MAX_FAILURES)
-        # of DAGMan, oldest first; more than one if it was restarted
         self.starts: list[Start] = []
-        # when the run began, or its first event; the newest event; when DAGMan ended, 0.0 while it
-        # runs
         self.begun = self.last = self.ended = 0.0
-        # condor_dagman's; None while it runs, or if nobody knows
         self.exit_code: int | None = None
-        # how many nodes are in each state (COUNTS), as DAGMan last wrote it; {} if it has not
         self.counts: Mapping[str, int] = {}
-        self.counts_time = 0.0  # when that was
+        self.counts_time = 0.0
         self._total = 0  # of the table that is about to be told
-        # number of the DAG's state (`vocabulary.DagStatus`) as last written, None if not
         self.dag_status: int | None = None
-        self.halts: list[Halted] = []  # when it was halted
-        # throttles in force by their names in the job ad, 0 for none
+        self.halts: list[Halted] = []
         self.limits: dict[str, int] = {}
-        # those that decide states, by fields of Config, as `.dagman.out` says
         self.knobs: dict[str, int] = {}
-        # to what a knob with a throttle is set and where, if it is not the default
         self.knob_places: dict[str, tuple[int, str]] = {}
-        self.rescued_from = 0  # number of the rescue file that it began with, 0 if none
-        # name of the rescue or save file that it began with, and of the one that it wrote; '' if
-        # none
-        self.rescue_read = self.rescue_written = ""
-        self.queue_full = ""  # why the schedd takes no more jobs, '' if it does
-        # DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did; and when
-        self.aborted, self.aborted_at = "", 0.0
-        self.removed = False  # whether DAGMan's job was removed (condor_rm)
-        # who has ended the DAG by a command, as a removal does; '' if nobody has
-        self.cancelled_by = ""
-        self.removed_at = 0.0  # when the one or the other was
+        self.rescued_from = 0
+        self.rescue_read = self.rescue_written = self.aborted = self.cancelled_by = ""
+        self.queue_full = ""
+        self.removed_at = self.aborted_at = 0.0
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}
-        self.is_list = False
-        # why the last script of a node could not be started, by the node's name
         self.unstarted: dict[str, str] = {}
-        self.complete = True  # whether the nodes log was read from its beginning
+        self.is_list = self.removed = False
+        self.complete = True
         self._asked_by = ""  # who asks for the halt, or its end, that is about to be told
 
     @property

@@ -80,7 +80,7 @@ LINES = {
     "dagman_job": 2226,
     "data_requests": 1745,
     "engine": 7783,
-    "explain": 2248,
+    "explain": 2294,
     "features": 29949,
     "follow": 4550,
     "graph": 4259,

@@ -80,37 +80,6 @@ class HaltedBy(NamedTuple):
     ends: bool  # whether it has ended the DAG
 
 
-class Clause(NamedTuple):
-    """A part of a job's Requirements that must hold."""
-
-    text: str  # as an expression
-    slots: int  # for how many slots of the pool it holds
-    values: tuple[str, ...] = ()  # of the job's attributes in it, `RequestMemory = 1000000`
-
-
-class Fit(NamedTuple):
-    """Which machines can run jobs that are idle and all of one kind."""
-
-    jobs: int  # how many there are
-    job: str  # one of them
-    nodes: tuple[str, ...]  # their nodes
-    slots: int  # how many slots the pool has, without the dynamic ones within others
-    able: int = 0  # how many could run them if they were free, by both sides' Requirements
-    willing: int = 0  # how many meet the job's Requirements, whatever their own are
-    free: int = 0  # how many could now
-    clauses: tuple[Clause, ...] = ()  # of the job's Requirements
-    partitionable: int = 0  # how many of the slots are, and can run several jobs
-
-
-class Excerpt(NamedTuple):
-    """The last lines of a file; or why there are none; and what they are called."""
-
-    path: str
-    lines: tuple[str, ...] = ()
-    problem: str = ""
-    what: str = "its last lines:"
-
-
 class DagmanJob(NamedTuple):
     """DAGMan's job, by its own log `<dag>.dagman.log`."""
 
@@ -119,14 +88,6 @@ class DagmanJob(NamedTuple):
     hold: Hold | None = None  # if it is held
     removed: str = ""  # why, '' if it was not; at `left`
     left: float = 0.0  # when it left the queue, 0.0 if it has not
-
-
-class RescueFile(NamedTuple):
-    """The newest rescue file: path, how many nodes it says are done, when it was written."""
-
-    path: str
-    done: int
-    time: float = 0.0
 
 
 class Facts(NamedTuple):
@@ -164,10 +125,10 @@ class Facts(NamedTuple):
     # of an explanation alone
     # in the queue, idle or held ones; None if the schedd was not asked or did not answer
     jobs: tuple[QueuedJob, ...] | None = None
-    fits: tuple[Fit, ...] = ()  # idle jobs and machines
+    fits: tuple[Any, ...] = ()  # idle jobs and machines (`explain.known_facts.Fit`)
     # of the error files of failed jobs, and debug files of failed scripts, by the names of nodes
-    excerpts: Mapping[str, Excerpt] = {}
-    rescue: RescueFile | None = None  # the newest rescue file, None if there is none
+    excerpts: Mapping[str, Any] = {}  # (`explain.known_facts.Excerpt`)
+    rescue: Any = None  # the newest rescue file (`RescueFile` there), None if there is none
     submit_command: str = ""  # what submits the DAG again; '' if another DAG does that
     inner: Mapping[str, Facts] = {}  # what is known of sub-DAGs, by the names of their nodes
     unknown: tuple[str, ...] = ()  # what could not be found out, and why: sentences

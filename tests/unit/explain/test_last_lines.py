@@ -10,8 +10,8 @@ import pytest
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.explain.failed_nodes import failure_of
+from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.explain.last_lines import excerpt_of, last_lines
-from condor_pydagman.follow.notices.facts import Excerpt
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.monitor import schedd_queries

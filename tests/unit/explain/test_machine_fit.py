@@ -10,7 +10,7 @@ import pytest
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain import jobs
 from condor_pydagman.explain.jobs import fit_of
-from condor_pydagman.follow.notices.facts import Clause
+from condor_pydagman.explain.known_facts import Clause
 
 MEMORY = "(TARGET.Memory >= RequestMemory)"
 

@@ -88,8 +88,7 @@ def test_the_newer_of_what_dagman_has_counted(
     ad: dict[str, int], told_at: float, done: int
 ) -> None:
     run = Run()
-    run.counts = dict(zip(COUNTS, (9, 5, 0, 0, 0, 0, 0, 0, 0)))
-    run.counts_time = told_at
+    run.counts, run.counts_time = dict(zip(COUNTS, (9, 5, 0, 0, 0, 0, 0, 0, 0))), told_at
     counts, _ = overview._counts(Tally(run, None), ad, exact=False)
     assert counts["done"] == done
 

@@ -77,10 +77,9 @@ def test_a_halted_dag_fails_if_nodes_are_left_that_have_not_begun() -> None:
 
 def test_a_dag_of_which_no_node_is_left() -> None:
     assert not known(a_run()).all_ended
-    counts = (3, 1, 0, 0, 0, 0, 0, 1, 1)
     tally = Tally(a_run().run)
     tally.run.in_queue.clear()
-    tally.run.counts = dict(zip(COUNTS, counts))
+    tally.run.counts = dict(zip(COUNTS, (3, 1, 0, 0, 0, 0, 0, 1, 1)))
     assert known(tally, exact=False).all_ended
 
 
