@@ -49,13 +49,9 @@ def read_run(dag: StrPath | int) -> Run:
 
 
 def _events(monitor: DagMonitor, interval: float | None) -> Iterator[DagEvent]:
-    if interval is not None:
-        for events in follow(monitor, time.sleep, interval):
-            yield from events
-        return
-    yield from monitor.poll()
-    while monitor.more:
-        yield from monitor.poll()
+    blocks = monitor.blocks() if interval is None else follow(monitor, time.sleep, interval)
+    for events in blocks:
+        yield from events
 
 
 def _found(dag: StrPath | int) -> FoundDag:

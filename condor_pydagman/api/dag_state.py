@@ -11,8 +11,9 @@ from condor_pydagman.adapters.files import rescue_numbers
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.api.status_files import NodeCounts
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.follow.run_model import OVER, DagState, counts_in
 from condor_pydagman.monitor.found_dag import found_by_ad, waiting_job
-from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
+from condor_pydagman.monitor.found_state import state_of_ad, state_of_files
 from condor_pydagman.monitor.schedd_queries import dagman_ad
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.rescue import newest
@@ -74,7 +75,7 @@ def status_of_files(paths: DagPaths) -> DagStatus:
     if not os.path.exists(paths.primary) and not os.path.exists(paths.dagman_out):
         raise FileError(f"there is no DAG file {paths.primary}")
     files = state_of_files(paths)
-    over = files.state in (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
+    over = files.state in OVER
     may_wait = over or files.state in (DagState.NOT_STARTED, DagState.INTERRUPTED)
     waiting = _waiting_job(paths) if may_wait else {}
     if waiting:
@@ -83,8 +84,8 @@ def status_of_files(paths: DagPaths) -> DagStatus:
         return DagStatus(state, cluster=cluster, rescue=newest(rescue_numbers(paths)))
     return DagStatus(
         files.state,
-        NodeCounts(*files.run.counts) if files.run.counts else None,
-        files.updated if files.run.counts else None,
+        NodeCounts(**files.counts) if files.counts else None,
+        files.updated if files.counts else None,
         files.cluster or None,
         files.run.exit_code if over else None,
         newest(rescue_numbers(paths)),
@@ -98,16 +99,9 @@ def _waiting_job(paths: DagPaths) -> Mapping[str, Any]:
         return {}
 
 
-_COUNTED = ("Total", "Done", "Prerun", "Queued", "Postrun", "Ready", "Unready", "Failed", "Futile")
-_COUNTS = tuple(f"DAG_Nodes{name}" for name in _COUNTED)
-
-
 def _of_job(cluster: int) -> DagStatus:
     ad = dagman_ad(cluster)
-    numbers = [ad.get(name) for name in _COUNTS]
-    counts = None
-    if isinstance(numbers[0], int):
-        counts = NodeCounts(*(number if isinstance(number, int) else 0 for number in numbers))
+    counts = NodeCounts(**counts_in(ad)) if counts_in(ad) else None
     found = found_by_ad(ad)
     updated = ad.get("DAG_AdUpdateTime") if counts else None
     return DagStatus(found.state, counts, updated, cluster, found.exit_code)

@@ -9,8 +9,8 @@ from condor_pydagman.adapters.request_client import Events, StrPath
 from condor_pydagman.adapters.request_client import subscribe as subscribed
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.common.adapters import request_socket
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.timers import ANSWER_TIMEOUT_S
 
 _LOOK_S = 0.5  # between looks whether DAGMan has started

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from condor_pydagman.api.dag_state import DagStatus
 from condor_pydagman.api.run_identity import RunIdentity, Standing
 from condor_pydagman.errors import FileError, PoolError, PydagmanError
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor.file_facts import changed_at, size_of
-from condor_pydagman.monitor.found_state import DagState
 
 LOOK_S = 0.5  # between looks
 BUSY_S = 2.0  # between questions to the schedd, as long as something changes

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from condor_pydagman.cli.report_command import excerpts, tick
 from condor_pydagman.cli.watch import advice_lines, clock, lines_of
+from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failed_node_findings
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Notice, in_order
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.printable import printable
@@ -55,16 +54,8 @@ class Glance:
         found, run, dag = self._watched.found, self._watched.tally.run, self._watched.tally.dag
         failed = sum(node.has_failed for node in run.nodes.values())
         if failed != self._failed:
-            facts = Facts(
-                found.name,
-                found.state,
-                run.last,
-                run,
-                dag=dag,
-                nodes_log=shown(found.nodes_log),
-                out=shown(found.out),
-                excerpts=excerpts(found, run, dag),
-            )
+            told = excerpts(found, run, dag)
+            facts = facts_of(found, run, run.last)._replace(dag=dag, excerpts=told)
             self._failed, self._findings = failed, failed_node_findings(facts, {})
         return self._findings
 

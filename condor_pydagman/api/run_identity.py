@@ -14,14 +14,14 @@ from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.api.dag_state import DagStatus, dag_status, status_of_files
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.follow.run_model import OVER, DagState
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad
-from condor_pydagman.monitor.found_state import DagState, state_of_ad
+from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.plan import with_logs
 from condor_pydagman.named_tuple import NamedTuple
 
-OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 _QUEUED = (DagState.IDLE, DagState.RUNNING, DagState.HALTED, DagState.HELD)
 
 

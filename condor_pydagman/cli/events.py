@@ -6,7 +6,6 @@ import argparse
 import fnmatch
 import sys
 import time
-from collections.abc import Iterator
 from functools import partial
 
 from condor_pydagman.cli.say import say
@@ -52,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     found = with_logs(chosen_dag(arguments.dag, ask=False))
     monitor = DagMonitor(found, since=arguments.since, read_plan=partial(plan_of, found))
     told = False
-    for events in follow(monitor, time.sleep) if arguments.follow else _read(monitor):
-        told = True
+    for events in follow(monitor, time.sleep) if arguments.follow else monitor.blocks():
+        told = told or bool(events)
         for event in events:
             if is_wanted(event, arguments.kind):
                 print(event.to_json())
@@ -61,16 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not told and monitor.problems:
         raise no_logs(monitor)
     return 0
-
-
-def _read(monitor: DagMonitor) -> Iterator[list[DagEvent]]:
-    """All that is there."""
-    while True:
-        events = monitor.poll()
-        if events:
-            yield events
-        if not monitor.more:
-            return
 
 
 def add_kind_option(parser: argparse.ArgumentParser) -> None:

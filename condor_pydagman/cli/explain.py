@@ -21,9 +21,9 @@ from condor_pydagman.explain.explain_dag import explain_dag
 from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.fact_collection import collect_facts
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.feature_table import SERVES_CLIENTS, own
 from condor_pydagman.follow.notice import Evidence, Notice
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message

@@ -15,9 +15,10 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.follow.run_model import DagState, counts_in
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
-from condor_pydagman.monitor.found_state import SHORT_TAIL_BYTES, DagState, state_of_files
+from condor_pydagman.monitor.found_state import SHORT_TAIL_BYTES, state_of_files
 from condor_pydagman.monitor.outside_facts import waits_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
@@ -110,17 +111,14 @@ def _of_ad(ad: Mapping[str, Any], place: str) -> Row | None:
         counts = _counts_of_stock(found)
     except (PydagmanError, ValueError):
         return None
-    numbers = [int(ad.get(f"DAG_Nodes{name}") or 0) for name in ("Done", "Total", "Failed")]
-    if counts:
-        numbers = [counts[1], counts[0], counts[7]]
-    return _row(found, numbers, float(ad.get("QDate") or 0), place)
+    return _row(found, counts or counts_in(ad), float(ad.get("QDate") or 0), place)
 
 
-def _counts_of_stock(found: FoundDag) -> tuple[int, ...]:
+def _counts_of_stock(found: FoundDag) -> Mapping[str, int]:
     """By the log of a DAGMan that runs and writes into its ad every five minutes only."""
     if not found.is_live or any(name.startswith("PYDAGMAN_") for name in found.ad):
-        return ()
-    return state_of_files(found.paths, SHORT_TAIL_BYTES).run.counts
+        return {}
+    return state_of_files(found.paths, SHORT_TAIL_BYTES).counts
 
 
 def _of_directory() -> Iterable[Row]:
@@ -130,15 +128,14 @@ def _of_directory() -> Iterable[Row]:
         except PydagmanError:
             continue
         files = state_of_files(found.paths)
-        counts = files.run.counts or (0,) * 9
-        yield _row(found, (counts[1], counts[0], counts[7]), float(files.updated), "directory")
+        yield _row(found, files.counts, float(files.updated), "directory")
 
 
-def _row(found: FoundDag, numbers: Sequence[int], since: float, place: str) -> Row:
+def _row(found: FoundDag, counts: Mapping[str, int], since: float, place: str) -> Row:
     state = found.state.value
     if found.exit_code:
         state += f" ({found.exit_code})"
-    done, total, failed = numbers
+    done, total, failed = (counts.get(name, 0) for name in ("done", "total", "failed"))
     return Row(found.cluster, state, done, total, failed, since, found.name, place)
 
 

@@ -9,7 +9,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
 from condor_pydagman.adapters.local_time import logged_minute
@@ -18,19 +18,17 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failures_by_kind
 from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
-from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.notices.collect import notices_of
-from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.past_runs import PastRuns
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.plan import read_plan, with_logs
@@ -176,29 +174,12 @@ def page(
     subject = Subject(
         found.name, found.state.value, run, dag, now, clock, tick, told.problem, picture,
         no_picture, lines, _subdags(found, dag),
-        _notices(found, run, dag, now),
+        notices_of(facts_of(found, run, now)._replace(dag=dag)),
         most_rows=most_rows or ALL_ROWS,
         for_all_rows=f"condor_pydagman report {found.name}{all_runs_option} --rows 0",
         all_runs=told.seen,
     )  # fmt: skip
     return html_report(subject)
-
-
-def _notices(found: FoundDag, history: Run, dag: Dag | None, now: float) -> Sequence[Notice]:
-    """What there is to say of the whole DAG."""
-    known = Known(
-        found.name,
-        found.state,
-        now,
-        history,
-        found.cluster,
-        found.ad,
-        dag,
-        shown(found.out),
-        shown(found.nodes_log),
-        shown(found.paths.halt),
-    )
-    return notices_of(known)
 
 
 def excerpts(found: FoundDag, history: Run, dag: Dag | None) -> dict[str, Excerpt]:

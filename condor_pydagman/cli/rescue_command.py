@@ -15,11 +15,11 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.graph.apply_rescue import Saved, read_saved
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.monitor.file_facts import changed_at
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, first_of, number_of

@@ -19,8 +19,8 @@ from condor_pydagman.dagman_job.options import (
     submit_option,
 )
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
 
 _DESCRIPTION = """\

@@ -49,10 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     tail = max(arguments.lines * BYTES_OF_EVENT, MIN_BYTES)
     monitor = DagMonitor(found, read_plan=partial(read_small_plan, found), tail_bytes=tail)
     last: deque[DagEvent] = deque(maxlen=arguments.lines)
-    while True:
-        last.extend(event for event in monitor.poll() if is_wanted(event, arguments.kind))
-        if not monitor.more:
-            break
+    for events in monitor.blocks():
+        last.extend(event for event in events if is_wanted(event, arguments.kind))
     for event in last:
         _print(event)
     if not arguments.follow:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from condor_pydagman.errors import PoolError, UsageError
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor.found_dag import (
     FoundDag,
     find_dag,
@@ -12,7 +13,6 @@ from condor_pydagman.monitor.found_dag import (
     found_by_ad,
     started_in,
 )
-from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.schedd_queries import my_dagman_ads
 
 

@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.explain.feature_findings import going_on, is_failure_explained
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.facts import HELD, Facts
 from condor_pydagman.follow.notices.halts import cool_down_left, number_in
-from condor_pydagman.follow.notices.known import HELD
 from condor_pydagman.follow.notices.name_lists import capitalized, nodes_named
-from condor_pydagman.follow.run_model import DagState, Run
+from condor_pydagman.follow.run_model import COUNTS, DagState, Run
 from condor_pydagman.printable import message, number_of, printable
 from condor_pydagman.vocabulary import (
     EXIT_RESTART,
@@ -23,7 +22,6 @@ from condor_pydagman.words import duration
 
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 MAX_SAID = 10  # failed nodes of which DAGMan's words are shown
-_FAILED = 7  # its place in Run.counts
 _OWN = "PYDAGMAN_"  # attributes of this program's DAGMan jobs begin so
 _MAX_NAMED = 5  # nodes that a command names one by one
 
@@ -194,7 +192,7 @@ def _unknown(facts: Facts) -> Iterator[Notice]:
 
 def failed_by_ad(facts: Facts) -> list[Notice]:
     """How many nodes have failed, if the logs can't be read: DAGMan's job ad tells no more."""
-    count = int(number_in(facts.ad.get("DAG_NodesFailed")))
+    count = int(number_in(facts.ad.get(COUNTS["failed"])))
     if facts.run.starts or not count:
         return []
     sentence = f"{number_of(count, 'node')} failed; only the logs of the DAG say which."
@@ -223,4 +221,4 @@ def failed_without_log(facts: Facts) -> list[Notice]:
 
 def failed_count(run: Run) -> int:
     """How many nodes DAGMan last counted as failed."""
-    return run.counts[_FAILED] if run.counts else 0
+    return run.counts.get("failed", 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from condor_pydagman.explain.dagman_job_state import (
     dagman_findings,
     failed_by_ad,
@@ -10,16 +12,15 @@ from condor_pydagman.explain.dagman_job_state import (
 )
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.failed_nodes import failed_node_findings, futile_findings
-from condor_pydagman.explain.feature_findings import feature_findings
+from condor_pydagman.explain.feature_findings import said
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
-from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.explain.load import known_of
+from condor_pydagman.explain.load import with_load
 from condor_pydagman.follow.notice import Notice, Weight, in_order
 from condor_pydagman.follow.notices.collect import notices_of
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.name_lists import nodes_named
-from condor_pydagman.follow.overview import AD_COUNTS
-from condor_pydagman.follow.run_model import DagState
+from condor_pydagman.follow.run_model import OVER, DagState, counts_in
 from condor_pydagman.follow.shown_states import LOOKS, Shown, of_status, shown_state
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
@@ -37,7 +38,6 @@ _STATES = {
     DagState.REMOVED: "was removed",
     DagState.UNKNOWN: "is in an unknown state",
 }
-_ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 _WORDS_OF_COUNTS = {
     "done": "done",
     "queued": "in the queue",
@@ -49,12 +49,10 @@ _WORDS_OF_COUNTS = {
     "ready": "ready",
     "retry": "waiting for a retry",
     "waiting": "waiting for others",
+    "unready": "waiting for others",
     "failed": "failed",
     "futile": "unable to run after a failure",
 }
-_ORDER_OF_COUNTS = (
-    *("total", "done", "pre", "queued", "post", "ready", "waiting", "failed", "futile"),
-)  # the order of Run.counts
 
 
 def explain_dag(facts: Facts) -> Explanation:
@@ -68,9 +66,9 @@ def explain_dag(facts: Facts) -> Explanation:
         *failed,
         *failed_by_ad(facts),
         *(futile_findings(state, failed) if state is not None else ()),
-        *feature_findings(facts, state),
+        *said("findings", facts, state),
         *idle_job_findings(facts),
-        *notices_of(known_of(facts, state)),
+        *notices_of(with_load(facts, state)),
         *running_findings(facts),
         *_running_subdags(facts, inner),
         *rescue_findings(facts),
@@ -100,7 +98,7 @@ def _running_subdags(facts: Facts, inner: dict[str, Explanation]) -> list[Notice
 def _headline(facts: Facts, state: GraphState | None) -> str:
     text = f"{facts.name} {_STATES[facts.state]}"
     run = facts.run
-    if facts.state in _ENDED and run.begun and run.ended:
+    if facts.state in OVER and run.begun and run.ended:
         text += f" after {duration(run.ended - run.begun)}"
     elif facts.is_live and run.begun:
         text += f", started {duration(facts.now - run.begun)} ago"
@@ -114,21 +112,14 @@ def _headline(facts: Facts, state: GraphState | None) -> str:
     return f"{text}: {number_of(total, 'node')}, {', '.join(parts)}."
 
 
-def _counts(facts: Facts, state: GraphState | None) -> dict[str, int]:
+def _counts(facts: Facts, state: GraphState | None) -> Mapping[str, int]:
     """Nodes by state: by the logs if they are whole, else as DAGMan has last said."""
     if state is not None and facts.run.complete and facts.run.starts:
         return _counted(state)
-    numbers = dict(zip(_ORDER_OF_COUNTS, facts.run.counts))
-    if not numbers:
-        found = {
-            name: facts.ad.get(f"DAG_Nodes{of_ad}")
-            for name, of_ad in zip(_ORDER_OF_COUNTS, AD_COUNTS)
-        }
-        numbers = {name: value for name, value in found.items() if isinstance(value, int)}
-    return numbers
+    return facts.run.counts or counts_in(facts.ad)
 
 
-def _counted(state: GraphState) -> dict[str, int]:
+def _counted(state: GraphState) -> Mapping[str, int]:
     counts = dict.fromkeys(_WORDS_OF_COUNTS, 0)
     for node, status in enumerate(state.status):
         if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either

@@ -14,21 +14,14 @@ from condor_pydagman.explain.failed_nodes import (
     failure_of,
     failure_sentence,
 )
-from condor_pydagman.explain.feature_findings import (
-    awaited_parents,
-    findings_of_node,
-    held_back,
-    moments_of,
-    unneeded_findings,
-)
+from condor_pydagman.explain.feature_findings import awaited_parents, said
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
-from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.explain.load import known_of, retry_delay_left
+from condor_pydagman.explain.load import retry_delay_left, with_load
 from condor_pydagman.follow.carriers import carrier_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
+from condor_pydagman.follow.notices.facts import IDLE, Facts
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
-from condor_pydagman.follow.notices.known import IDLE
 from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
@@ -70,7 +63,7 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         run, status = state.run_of(number) or run, state.status[number]
     findings = [
         *_of_whole_dag(facts, {name, run.name}, status),
-        *findings_of_node(facts, run),
+        *said("of_node", facts, run),
         *_own_jobs(facts, run),
         *_failure(facts, run, status),
         *(_waits(facts, state, number) if state is not None and number is not None else ()),
@@ -86,7 +79,7 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         stands = "is waiting for its retry"
     if _is_unneeded(state, number, run):
         stands, since = "is not needed", ""
-        findings += unneeded_findings(facts, run)
+        findings += said("unneeded", facts, run)
     elif state is not None and number is not None and number in state.unreachable:
         stands = state.unreachable[number]
     headline = f"Node {message(name)} of {facts.name} {stands}{since}."
@@ -137,7 +130,8 @@ def life_of(run: NodeRun, of_dag: Run) -> Iterator[Moment]:
     moments: list[Moment] = []
     for attempt in run.attempts:
         which = f"attempt {attempt.number + 1}: " if len(run.attempts) > 1 else ""
-        found = [*_moments(attempt, run.since), *map(Moment._make, moments_of(of_dag, attempt))]
+        of_features = map(Moment._make, said("moments", of_dag, attempt))
+        found = [*_moments(attempt, run.since), *of_features]
         found.sort(key=lambda moment: moment.time)
         moments += (moment._replace(text=which + moment.text) for moment in found)
     yield from moments
@@ -223,7 +217,7 @@ def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
         jobs = tuple(job for job in jobs if job.node == node.name)
     own = facts._replace(run=run, jobs=jobs, fits=tuple(fits))
     yield from idle_job_findings(own)
-    yield from held_job_notices(known_of(own, None))
+    yield from held_job_notices(with_load(own, None))
     yield from running_findings(own)
 
 
@@ -301,14 +295,14 @@ def _itself(
     elif status is NodeStatus.READY and facts.is_live and not facts.run.halted:
         yield _ready(facts, state.dag, node)
     elif facts.is_live and not facts.run.halted and not state.unmet(node):
-        yield from held_back(facts, state.dag, node)
+        yield from said("held_back", facts, state.dag, node)
 
 
 def _ready(facts: Facts, dag: Dag, node: int) -> Notice:
-    for found in held_back(facts, dag, node):
-        return found
     sentence = "All its parents have ended; DAGMan starts it as soon as the throttles permit it."
-    return Notice("node.state", Weight.NOTE, sentence, (dag.names[node],))
+    by_throttles = Notice("node.state", Weight.NOTE, sentence, (dag.names[node],))
+    found: Notice = next(said("held_back", facts, dag, node), by_throttles)
+    return found
 
 
 def _since(facts: Facts, run: NodeRun) -> str:

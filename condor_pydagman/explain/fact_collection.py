@@ -15,12 +15,13 @@ from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain.failed_nodes import MAX_EXAMPLES, Failure, failures_by_kind
 from condor_pydagman.explain.jobs import fits_of, idle_and_held, queued_job
-from condor_pydagman.explain.known_facts import DagmanJob, Excerpt, Facts, RescueFile
+from condor_pydagman.explain.known_facts import Excerpt, RescueFile
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.event_facts import hold_codes, reason
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
+from condor_pydagman.follow.notices.facts import DagmanJob, Facts
 from condor_pydagman.follow.run_model import DagState, Hold, NodeRun, Run
 from condor_pydagman.follow.tally import Taken
 from condor_pydagman.graph.model import Dag
@@ -62,20 +63,10 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
     again = ""
     if not depth and (run.starts or not found.ended):
         again = submit_command(found, is_read=not plan.is_unknown)
-    facts = Facts(
-        found.name,
-        found.state,
-        time.time(),
-        run,
-        found.exit_code,
-        found.cluster,
-        found.ad,
-        None if plan.is_unknown else plan.dag,
-        shown(found.nodes_log),
-        shown(found.out),
-        shown(found.paths.halt),
-        os.path.exists(found.paths.halt),
-        job,
+    facts = facts_of(found, run, time.time())._replace(
+        dag=None if plan.is_unknown else plan.dag,
+        has_halt_file=os.path.exists(found.paths.halt),
+        dagman_job=job,
         taken=taken,
         rescue=_rescue(found, run),
         submit_command=again,
@@ -91,6 +82,22 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         limit_places=limit_places(run, found.options) if facts.is_live else {},
         inner=_inner(found, facts, node, depth),
         unknown=(*facts.unknown, *unknown),
+    )
+
+
+def facts_of(found: FoundDag, run: Run, now: float) -> Facts:
+    """What is known of a DAG that was found, and of its run; `now` in seconds since the epoch."""
+    return Facts(
+        found.name,
+        found.state,
+        now,
+        run,
+        found.cluster,
+        found.ad,
+        exit_code=found.exit_code,
+        out=shown(found.out),
+        nodes_log=shown(found.nodes_log),
+        halt_file=shown(found.paths.halt),
     )
 
 

@@ -11,8 +11,8 @@ from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.feature_findings import advice_of_features
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import job_of
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.name_lists import capitalized, names_of, nodes_named
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.graph.model import Dag

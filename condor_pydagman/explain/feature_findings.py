@@ -20,19 +20,18 @@ The module `explain` of a feature may have:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from condor_pydagman import feature_table
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.follow.notices.facts import Facts
 
 
-def feature_findings(facts: Facts, state: GraphState | None) -> Iterator[Notice]:
-    """What features say of the DAG; without its edges, `state` is None."""
-    for find in feature_table.told("explain", "findings"):
-        yield from find(facts, state)
+def said(what: str, *of: Any) -> Iterator[Any]:
+    """What features say by that function of theirs: `findings`, `held_back`, `moments`, `of_node`
+    or `unneeded`; `of` is what it is given."""
+    for tell in feature_table.told("explain", what):
+        yield from tell(*of)
 
 
 def awaited_parents(state: GraphState, node: int) -> str:
@@ -40,23 +39,6 @@ def awaited_parents(state: GraphState, node: int) -> str:
     waits for all."""
     found = (ask(state, node) for ask in feature_table.told("explain", "awaited_parents"))
     return next(filter(None, found), "")
-
-
-def unneeded_findings(facts: Facts, run: NodeRun) -> list[Notice]:
-    """Why a node that counts as done is not needed."""
-    return [ask(facts, run) for ask in feature_table.told("explain", "unneeded")]
-
-
-def moments_of(run: Run, attempt: Attempt) -> Iterator[tuple[float, str]]:
-    """What features know of an attempt of a node."""
-    for ask in feature_table.told("explain", "moments"):
-        yield from ask(run, attempt)
-
-
-def findings_of_node(facts: Facts, run: NodeRun) -> Iterator[Notice]:
-    """What features say of a node."""
-    for find in feature_table.told("explain", "of_node"):
-        yield from find(facts, run)
 
 
 def is_failure_explained(facts: Facts) -> bool:
@@ -73,9 +55,3 @@ def advice_of_features(reason: str) -> str:
     """What can be done about nodes that have failed for that reason; '' if no feature knows it."""
     known = (pair for advice in feature_table.told("explain", "ADVICE") for pair in advice.items())
     return next((advice for begin, advice in known if reason.startswith(begin)), "")
-
-
-def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:
-    """Why a node that waits for no other does not start."""
-    for ask in feature_table.told("explain", "held_back"):
-        yield from ask(facts, dag, node)

@@ -11,11 +11,11 @@ from enum import Enum
 from typing import Any
 
 from condor_pydagman.adapters.followed_files import UNKNOWN
-from condor_pydagman.explain.known_facts import Clause, Facts, Fit
+from condor_pydagman.explain.known_facts import Clause, Fit
 from condor_pydagman.explain.load import script_started
 from condor_pydagman.follow.carriers import nodes_of, with_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import HELD, IDLE, QueuedJob
+from condor_pydagman.follow.notices.facts import HELD, IDLE, Facts, QueuedJob
 from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.lint.foreign_texts import ask

@@ -7,18 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from condor_pydagman.engine.rules import retry_delay_s
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.carriers import with_jobs
-from condor_pydagman.follow.notices.held_jobs import logged_holds
-from condor_pydagman.follow.notices.known import (
+from condor_pydagman.follow.notices.facts import (
     HELD,
-    Known,
+    Facts,
     Load,
     Nodes,
     QueuedJob,
     Throttled,
     queued,
 )
+from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
@@ -27,32 +26,17 @@ _TO_START = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.PRERUN)
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE)
 
 
-def known_of(facts: Facts, state: GraphState | None) -> Known:
-    """What notices need of the facts; without the edges of the DAG, `state` is None."""
-    return Known(
-        facts.name,
-        facts.state,
-        facts.now,
-        facts.run,
-        facts.cluster,
-        facts.ad,
-        facts.dag,
-        facts.out,
-        facts.nodes_log,
-        facts.halt_file,
-        facts.has_halt_file,
-        facts.dagman_job.hold,
-        facts.dagman_job.removed,
-        facts.dagman_job.left,
-        _held_jobs(facts),
-        "HoldReason in the queue" if facts.jobs is not None else facts.nodes_log,
-        _load(facts, state) if facts.is_live else None,
-        facts.limit_places,
-        *_retrying(facts, state),
-        state is not None and _are_to_start(state),
-        state is not None and all(status in _ENDED for status in state.status),
-        facts.of,
-        facts.data_waits,
+def with_load(facts: Facts, state: GraphState | None) -> Facts:
+    """With what notices need of the queue; without the edges of the DAG, `state` is None."""
+    retrying, next_retry = _retrying(facts, state)
+    return facts._replace(
+        held=_held_jobs(facts),
+        held_by="HoldReason in the queue" if facts.jobs is not None else facts.nodes_log,
+        load=_load(facts, state) if facts.is_live else None,
+        retrying=retrying,
+        next_retry=next_retry,
+        to_start=state is not None and _are_to_start(state),
+        all_ended=state is not None and all(status in _ENDED for status in state.status),
     )
 
 

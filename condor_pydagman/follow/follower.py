@@ -38,7 +38,6 @@ from condor_pydagman.records.dagman_out import PAUSED, OutKind, OutLine, knobs_o
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
 from condor_pydagman.words import result
 
-COUNTS = ("total", "done", "pre", "queued", "post", "ready", "unready", "failed", "futile")
 # Of nodes that the DAG does not have, and of those that can't have done what the log says.
 _DOUBTS = (
     "The nodes log names nodes that the DAG files, and what was added to them, do not have",
@@ -126,7 +125,6 @@ class Follower:
         self.wanted = True
         self._read_plan = read_plan
         self._events: list[DagEvent] = []
-        self._total = 0
         self._coming: Sequence[NodesLogEvent] = ()
         self._followed: _Followed | None = None
         self._early: dict[int, list[_Early]] = {}  # by their nodes
@@ -167,8 +165,6 @@ class Follower:
             OutKind.RESUME: self._resume,
             OutKind.LIMIT: self._limit,
             OutKind.STATUS: self._status,
-            OutKind.TOTAL: self._count_total,
-            OutKind.COUNTS: self._counts,
             OutKind.END: self._end,
         }
 
@@ -232,7 +228,10 @@ class Follower:
         """Take in the next line of `.dagman.out`; returns what has happened."""
         self.run.last = max(self.run.last, line.time)
         if line.what in OF_RUN:
+            counts = self.run.counts
             OF_RUN[line.what](self.run, line)
+            if self.run.counts != counts:
+                self._tell("dag.status", line.time, status=self.run.dag_status, **self.run.counts)
         elif line.what in self._do:
             self._do[line.what](line)
         return self._taken()
@@ -534,17 +533,6 @@ class Follower:
             self._halt(line)
         elif line.number in (DagStatus.OK, DagStatus.NODE_FAILED):
             self._resume(line)
-
-    def _count_total(self, line: OutLine) -> None:
-        self._total = line.number
-
-    def _counts(self, line: OutLine) -> None:
-        counts = (self._total, *map(int, line.text.split()))
-        changed, self.run.counts = counts != self.run.counts, counts
-        self.run.counts_time = line.time
-        if changed:
-            numbers = dict(zip(COUNTS, counts))
-            self._tell("dag.status", line.time, status=self.run.dag_status, **numbers)
 
     def _queue_full(self, line: OutLine) -> None:
         self.run.queue_full = line.text

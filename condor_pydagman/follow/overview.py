@@ -10,7 +10,7 @@ from condor_pydagman import feature_table
 from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import NodeRun, Run
+from condor_pydagman.follow.run_model import COUNTS, NodeRun, Run, counts_in
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import STALLED_S, Tally, per_second, since_last_end
 from condor_pydagman.named_tuple import NamedTuple
@@ -19,9 +19,6 @@ VERSION = 1  # of the JSON form, in which fields are only added
 MAX_LISTED = 5
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
-AD_COUNTS = (
-    *("Total", "Done", "Prerun", "Queued", "Postrun", "Ready", "Unready", "Failed", "Futile"),
-)  # in the order of Run.counts, and of a Report
 
 
 class Running(NamedTuple):
@@ -139,7 +136,8 @@ class Standing:
 
     def __init__(self, dag: str, dagman: Dagman, tally: Tally, *, exact: bool) -> None:
         run, ad, running = tally.run, dagman.ad, dagman.running
-        counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
+        found, counted = _counts(tally, ad, exact=exact)
+        counts = told_apart(found, *_in_queue(tally))
         self.used = feature_table.used_in(tally.dag, run)  # names of the features that are asked
         self.moves = tally.moves(counts)  # whether anything goes on by itself, or is about to
         self._run, self._goes_on = run, running and not run.halted
@@ -196,30 +194,32 @@ class Standing:
         )
 
 
-def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
-    report = tally.report()
-    assert report is not None
-    return _by_name(tally, report[: len(AD_COUNTS)]), 0.0
+def _counts(tally: Tally, ad: Mapping[str, Any], *, exact: bool) -> tuple[Mapping[str, int], float]:
+    """As the engine has them; else by the job ad or by the last table in `.dagman.out`, whichever
+    is newer; and when they were made, 0.0 for now."""
+    run, report = tally.run, tally.report() if exact else None
+    if report is not None:
+        return {name: getattr(report, name) for name in COUNTS}, 0.0
+    if counts_in(ad) and ad.get("DAG_AdUpdateTime", 0) >= run.counts_time:
+        return counts_in(ad), float(ad.get("DAG_AdUpdateTime") or 0)
+    return run.counts, run.counts_time
 
 
-def _by_name(tally: Tally, numbers: Sequence[Any]) -> dict[str, int]:
-    """Counts in the order of AD_COUNTS, with those in the queue told apart by their jobs."""
-    total, done, pre, queued, post, ready, unready, failed, futile = numbers
-    running, held = _in_queue(tally)
+def told_apart(counts: Mapping[str, int], running: int, held: int) -> dict[str, int]:
+    """Counts by `shown_states.COUNTED`, and their total.
+
+    Args:
+        counts: by `run_model.COUNTS`; {} if nothing is known.
+        running, held: nodes in the queue whose jobs run, and others whose jobs are held.
+    """
+    counts = counts or dict.fromkeys(COUNTS, 0)
+    queued = counts["queued"]
     running, held = min(running, queued), min(held, max(queued - running, 0))
-    return {
-        "total": total,
-        "done": done,
-        "running": running,
-        "idle": queued - running - held,
-        "held": held,
-        "pre": pre,
-        "post": post,
-        "ready": ready,
-        "waiting": unready,
-        "failed": failed,
-        "futile": futile,
-    }
+    apart = {"running": running, "idle": queued - running - held, "held": held}
+    apart["waiting"] = counts["unready"]
+    found = {**dict.fromkeys(("total", *COUNTED), 0), **counts, **apart}
+    del found["queued"], found["unready"]
+    return found
 
 
 def _in_queue(tally: Tally) -> tuple[int, int]:
@@ -236,18 +236,6 @@ def _in_queue(tally: Tally) -> tuple[int, int]:
         running += number * carrier.job.running
         held += number * carrier.job.held
     return running, held
-
-
-def _counts_of_dagman(
-    run: Run, ad: Mapping[str, Any], tally: Tally
-) -> tuple[dict[str, int], float]:
-    """By the job ad or by the last table in `.dagman.out`, whichever is newer."""
-    numbers: Sequence[int] = run.counts
-    counted = run.counts_time
-    if ad.get("DAG_NodesTotal") is not None and ad.get("DAG_AdUpdateTime", 0) >= counted:
-        numbers = [int(ad.get(f"DAG_Nodes{name}") or 0) for name in AD_COUNTS]
-        counted = float(ad.get("DAG_AdUpdateTime") or 0)
-    return _by_name(tally, numbers or (0,) * 9), counted
 
 
 def _longest(tally: Tally) -> list[Running]:

@@ -50,7 +50,6 @@ class PastRuns:
         self._running: set[_Job] = set()
         self._evicted: dict[_Job, float] = {}  # jobs that have not run since, and when
         self._seen: set[tuple[str, _Job, float]] = set()
-        self._total = 0
         self._do: dict[OutKind, Callable[[Run, OutLine], object]] = {
             OutKind.RECOVERY: self._recovery,
             OutKind.RESCUE_TO: self._rescue_to,
@@ -58,8 +57,6 @@ class PastRuns:
             OutKind.SCRIPT_END: self._script_end,
             OutKind.SCRIPT_DEFERRED: self._script_deferred,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
-            OutKind.TOTAL: self._count_total,
-            OutKind.COUNTS: self._counts,
             OutKind.HALT: lambda run, line: run.halt(line.time, paused=line.text == PAUSED),
             OutKind.RESUME: lambda run, line: run.resume(line.time),
             OutKind.STATUS: self._status,
@@ -123,13 +120,6 @@ class PastRuns:
 
     def _rescue_to(self, run: Run, line: OutLine) -> None:
         run.rescue_written = line.text
-
-    def _count_total(self, _run: Run, line: OutLine) -> None:
-        self._total = line.number
-
-    def _counts(self, run: Run, line: OutLine) -> None:
-        run.counts = (self._total, *map(int, line.text.split()))
-        run.counts_time = line.time
 
     def _status(self, run: Run, line: OutLine) -> None:
         """All that the stock DAGMan writes of a halt by file."""

@@ -13,7 +13,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
 from condor_pydagman.feature_table import home
@@ -26,6 +26,26 @@ MAX_FAILURES = 50  # that are kept
 REMOVAL_S = 10.0  # after its eviction a job that was removed has gone
 MAX_ERRORS = 5
 _HAD_FAILED = "; it had failed: "
+# Numbers of nodes by state, in the order of the table in `.dagman.out`: the names that a Report of
+# the engine has for them, and attributes of DAGMan's job ad.
+COUNTS: Mapping[str, str] = {
+    "total": "DAG_NodesTotal",
+    "done": "DAG_NodesDone",
+    "pre": "DAG_NodesPrerun",
+    "queued": "DAG_NodesQueued",
+    "post": "DAG_NodesPostrun",
+    "ready": "DAG_NodesReady",
+    "unready": "DAG_NodesUnready",
+    "failed": "DAG_NodesFailed",
+    "futile": "DAG_NodesFutile",
+}
+
+
+def counts_in(ad: Mapping[str, Any]) -> dict[str, int]:
+    """How many nodes are in each state by the ad of DAGMan's job; {} if it does not say so."""
+    if not isinstance(ad.get(COUNTS["total"]), int):
+        return {}
+    return {name: int(ad.get(attribute) or 0) for name, attribute in COUNTS.items()}
 
 
 class DagState(Enum):
@@ -41,6 +61,11 @@ class DagState(Enum):
     FAILED = "failed"
     REMOVED = "removed"
     UNKNOWN = "unknown"
+
+
+LIVE = (DagState.RUNNING, DagState.HALTED)  # DAGMan works on it
+# Its run has ended, and nothing will go on with it by itself.
+OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
 
 class ScriptRun:
@@ -87,71 +112,52 @@ class Usage(NamedTuple):
 
 
 class Attempt:
-    """One try of a node.
+    """One try of a node."""
 
-    Attributes:
-        number: 0 for the first.
-        is_retry: whether it follows from a failure, and not since the node was let run again.
-        cluster: of its jobs, 0 if none has been submitted.
-        proc: of the first of its jobs.
-        noop: number of a NOOP node's job, which has no cluster, or of a task in its bundle, which
-            has the cluster of the bundle's job; 0 for any other.
-        procs: how many jobs it has in the log.
-        submitted: when the first of its jobs came into the queue.
-        started: when the first of its jobs began to run (first execute event).
-        pauses: from when to when none of its jobs ran, between the first start and the last.
-        stopped: when the last of the jobs that ran was held, evicted or ended; 0.0 while one runs.
-        ended: when the last of its jobs left the queue.
-        value: of the first job that failed, or 0 if all have succeeded: exit code, or a negative
-            signal; None until a job has ended.
-        hosts: machine (slot name, else address) of each job that ran, in the order of their starts.
-        running, ended_procs, failed_procs: how many jobs run now, have left the queue, have failed.
-        held: how many are held now.
-        holds: every hold, oldest first.
-        evictions: how often a job was taken from its machine, but not to be removed.
-        reason: why the jobs could not be submitted, or were removed; '' otherwise.
-        usage: resources by name (`Cpus`, `Memory (MB)`, `Disk (KB)`), of the job that used most.
-        cpu_s: CPU time of all jobs, user and system, seconds.
-        bytes_sent, bytes_received: by all jobs, as the terminate events say.
-        pre, post: its scripts.
-        over: whether it has ended, scripts included.
-        carrier: the job that it is in with other nodes; None if its jobs are its own.
-        site: where it runs, if the node is in a group that needs a site; '' otherwise.
-        skipped: whether its PRE script returned PRE_SKIP.
-    """
-
-    __slots__ = (
-        "bytes_received",
-        "bytes_sent",
-        "carrier",
-        "cluster",
-        "cpu_s",
-        "ended",
-        "ended_procs",
-        "evictions",
-        "failed_procs",
-        "held",
-        "holds",
-        "hosts",
-        "is_retry",
-        "noop",
-        "number",
-        "over",
-        "pauses",
-        "post",
-        "pre",
-        "proc",
-        "procs",
-        "reason",
-        "running",
-        "site",
-        "skipped",
-        "started",
-        "stopped",
-        "submitted",
-        "usage",
-        "value",
-    )
+    __slots__ = {  # noqa: RUF023  # help() shows what is said of each
+        "number": "0 for the first.",
+        "is_retry": "whether it follows from a failure, and not since the node was let run again.",
+        "cluster": "of its jobs, 0 if none has been submitted.",
+        "proc": "of the first of its jobs.",
+        "noop": (
+            "number of a NOOP node's job, which has no cluster, or of a task in its bundle, which "
+            "has the cluster of the bundle's job; 0 for any other."
+        ),
+        "procs": "how many jobs it has in the log.",
+        "submitted": "when the first of its jobs came into the queue.",
+        "started": "when the first of its jobs began to run (first execute event).",
+        "pauses": "from when to when none of its jobs ran, between the first start and the last.",
+        "stopped": (
+            "when the last of the jobs that ran was held, evicted or ended; 0.0 while one runs."
+        ),
+        "ended": "when the last of its jobs left the queue.",
+        "value": (
+            "of the first job that failed, or 0 if all have succeeded: exit code, or a negative "
+            "signal; None until a job has ended."
+        ),
+        "hosts": (
+            "machine (slot name, else address) of each job that ran, in the order of their starts."
+        ),
+        "running": "how many jobs run now.",
+        "ended_procs": "how many have left the queue.",
+        "failed_procs": "how many have failed.",
+        "held": "how many are held now.",
+        "holds": "every hold, oldest first.",
+        "evictions": "how often a job was taken from its machine, but not to be removed.",
+        "reason": "why the jobs could not be submitted, or were removed; '' otherwise.",
+        "usage": (
+            "resources by name (`Cpus`, `Memory (MB)`, `Disk (KB)`), of the job that used most."
+        ),
+        "cpu_s": "CPU time of all jobs, user and system, seconds.",
+        "bytes_sent": "by all jobs, as the terminate events say.",
+        "bytes_received": "by all jobs, as the terminate events say.",
+        "pre": "its scripts.",
+        "post": "its scripts.",
+        "over": "whether it has ended, scripts included.",
+        "carrier": "the job that it is in with other nodes; None if its jobs are its own.",
+        "site": "where it runs, if the node is in a group that needs a site; '' otherwise.",
+        "skipped": "whether its PRE script returned PRE_SKIP.",
+    }
 
     def __init__(self, number: int, *, anew: bool = False) -> None:
         self.number, self.is_retry = number, number > 0 and not anew
@@ -212,38 +218,27 @@ class Attempt:
 
 
 class NodeRun:
-    """A node in a run.
+    """A node in a run."""
 
-    Attributes:
-        name: its full name.
-        status: its state, as the node status file would call it.
-        told: the same as the stream of events has told it, which passes over states that follow
-            from those of other nodes.
-        since: when it came into its state.
-        attempts: oldest first; empty if it has not been started.
-        cached: it is done without having run, since nothing of it has changed (CACHE).
-        told_skipped: it is done since a person, or its PRE script, has had it skipped.
-        cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
-        is_service: whether it runs beside the others (SERVICE), and is in no count of nodes.
-        why: why DAGMan or a person has brought it into its state; '' if its jobs or scripts have.
-        all_marks, number: the marks of all nodes (`node_states`), and its number among them; no
-            marks if it has left the DAG.
-    """
-
-    __slots__ = (
-        "all_marks",
-        "attempts",
-        "cached",
-        "cancelled_by",
-        "is_service",
-        "name",
-        "number",
-        "since",
-        "status",
-        "told",
-        "told_skipped",
-        "why",
-    )
+    __slots__ = {  # noqa: RUF023  # help() shows what is said of each
+        "name": "its full name.",
+        "status": "its state, as the node status file would call it.",
+        "told": (
+            "the same as the stream of events has told it, which passes over states that follow "
+            "from those of other nodes."
+        ),
+        "since": "when it came into its state.",
+        "attempts": "oldest first; empty if it has not been started.",
+        "cached": "it is done without having run, since nothing of it has changed (CACHE).",
+        "told_skipped": "it is done since a person, or its PRE script, has had it skipped.",
+        "cancelled_by": "who has cancelled it; '' if nobody has, or it was let run again since.",
+        "is_service": "whether it runs beside the others (SERVICE), and is in no count of nodes.",
+        "why": (
+            "why DAGMan or a person has brought it into its state; '' if its jobs or scripts have."
+        ),
+        "all_marks": ("the marks of all nodes (`node_states`); none if it has left the DAG."),
+        "number": "its number among them.",
+    }
 
     def __init__(self, name: str, status: NodeStatus = NodeStatus.NOT_READY) -> None:
         self.name = name
@@ -385,8 +380,8 @@ class Run:
         last: time of the newest event.
         ended: when DAGMan ended, 0.0 while it runs.
         exit_code: condor_dagman's; None while it runs, or if nobody knows.
-        counts: total, done, pre, queued, post, ready, unready, failed, futile, as DAGMan last wrote
-            them; () if it has not.
+        counts: how many nodes are in each state (COUNTS), as DAGMan last wrote it; {} if it has
+            not.
         counts_time: when that was.
         dag_status: number of the DAG's state (`vocabulary.DagStatus`) as last written, None if not.
         halts: when it was halted.
@@ -431,8 +426,9 @@ class Run:
         self.starts: list[Start] = []
         self.begun = self.last = self.ended = 0.0
         self.exit_code: int | None = None
-        self.counts: tuple[int, ...] = ()
+        self.counts: Mapping[str, int] = {}
         self.counts_time = 0.0
+        self._total = 0  # of the table that is about to be told
         self.dag_status: int | None = None
         self.halts: list[Halted] = []
         self.limits: dict[str, int] = {}
@@ -490,6 +486,14 @@ class Run:
             return ""
         return "PRE" if last.post is None else "POST"
 
+    def count(self, line: OutLine) -> None:
+        """A line of the table of counts."""
+        if line.what is OutKind.TOTAL:
+            self._total = line.number
+        else:
+            self.counts = dict(zip(COUNTS, (self._total, *map(int, line.text.split()))))
+            self.counts_time = line.time
+
     @property
     def failures_allowed(self) -> int:
         """Jobs of a node that may fail if it has no TOLERANCE
@@ -528,6 +532,8 @@ OF_RUN: Mapping[OutKind, Callable[[Run, OutLine], object]] = {
     OutKind.ABORT: lambda run, line: run.abort(line.time, line.text),
     OutKind.REMOVED: lambda run, line: run.remove(line.time),
     OutKind.ASKED: lambda run, line: run.ask(line.time, line.node, line.text),
+    OutKind.TOTAL: Run.count,
+    OutKind.COUNTS: Run.count,
     OutKind.HALT_REASON: lambda run, line: run.halted_because(line.text),
     OutKind.RESUME_REASON: lambda run, line: run.resumed_because(line.text),
 }

@@ -198,6 +198,12 @@ class DagMonitor:
             self._follower.settle()
         return events
 
+    def blocks(self) -> Iterator[list[DagEvent]]:
+        """What has happened since the last call, up to the ends of the logs, block by block."""
+        yield self.poll()
+        while self.more:
+            yield self.poll()
+
     def _fill(self) -> bool:
         """Read what is new in the logs, a block of each at most; whether anything is."""
         if not self._awaited.begun:

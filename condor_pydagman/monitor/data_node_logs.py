@@ -7,15 +7,15 @@ import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.data_requests.work_order import file_stem
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.notices.data_waits import wait_of
-from condor_pydagman.follow.notices.known import DataWait
+from condor_pydagman.follow.notices.facts import DataWait
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.found_state import tail_of
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_LOOKED_AT = 2000  # nodes with jobs in the queue
@@ -39,31 +39,28 @@ def data_waits(found: FoundDag, dag: Dag | None, runs: Iterable[NodeRun]) -> lis
     if dag is None or not os.path.isdir(os.path.join(found.directory, found.paths.placements)):
         return []
     running = _running(dag, islice(runs, MAX_LOOKED_AT))
-    waits = (_wait(found, dag, run) for run in islice(running, MAX_LOGS))
+    waits = (_wait(found, dag, run, node) for run, node in islice(running, MAX_LOGS))
     return [wait for wait in waits if wait is not None]
 
 
-def _running(dag: Dag, runs: Iterable[NodeRun]) -> Iterator[NodeRun]:
+def _running(dag: Dag, runs: Iterable[NodeRun]) -> Iterator[tuple[NodeRun, int]]:
     for run in runs:
         node = dag.find(run.name) if run.attempts and run.attempts[-1].running else None
         if node is not None and dag.kinds[node] == NodeKind.DATA:
-            yield run
+            yield run, node
 
 
-def _wait(found: FoundDag, dag: Dag, run: NodeRun) -> DataWait | None:
-    node = dag.find(run.name)
-    path = output_of_worker(found, dag, node) if node is not None else ""
-    since = int(run.attempts[-1].started)
-    return wait_of(run.name, shown(path), _lines(path, since)) if path else None
+def _wait(found: FoundDag, dag: Dag, run: NodeRun, node: int) -> DataWait | None:
+    path = output_of_worker(found, dag, node)
+    lines = _lines(path, int(run.attempts[-1].started))
+    return wait_of(run.name, shown(path), lines) if path else None
 
 
 def _lines(path: str, since: int) -> Iterator[tuple[float, str]]:
     """Lines at the end of a worker's log, without those of workers before."""
     try:
-        with open_ordinary(path) as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - TAIL_BYTES, 0))
-            text = file.read(TAIL_BYTES).decode("utf-8", "surrogateescape")
-    except (PydagmanError, OSError):
+        text = tail_of(path, TAIL_BYTES)[0].decode("utf-8", "surrogateescape")
+    except PydagmanError:
         return
     for line in text.splitlines():
         stamp, text = line[:17], line[18:]

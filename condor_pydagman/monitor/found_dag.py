@@ -19,11 +19,11 @@ from condor_pydagman.dagman_job.condor_sub import old_arguments, parse_environme
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.errors import FileError, PoolError, UsageError
+from condor_pydagman.follow.run_model import LIVE, OVER, DagState
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.file_facts import changed_at, shown
 from condor_pydagman.monitor.found_state import (
     SHORT_TAIL_BYTES,
-    DagState,
     is_anothers,
     state_of_ad,
     state_of_files,
@@ -42,7 +42,6 @@ _DERIVED = re.compile(
 )
 _OUT_VARIABLE = "_CONDOR_DAGMAN_LOG"
 _REMOVED = 3  # JobStatus
-_ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
 
 class FoundDag(NamedTuple):
@@ -83,12 +82,12 @@ class FoundDag(NamedTuple):
     @property
     def ended(self) -> bool:
         """Whether its run has ended, and nothing will go on with it by itself."""
-        return self.state in _ENDED
+        return self.state in OVER
 
     @property
     def is_live(self) -> bool:
         """Whether DAGMan works on it."""
-        return self.state in (DagState.RUNNING, DagState.HALTED)
+        return self.state in LIVE
 
     @property
     def next_rescue(self) -> str:
@@ -299,7 +298,7 @@ def _found_by_file(primary: str) -> FoundDag:
     environment = _environment(_value(text, "environment"))
     found = _found(directory, options, environment)._replace(name=primary)
     files = state_of_files(found.paths)
-    code = files.run.exit_code if files.state in _ENDED else None
+    code = files.run.exit_code if files.state in OVER else None
     return found._replace(cluster=files.cluster, state=files.state, exit_code=code)
 
 

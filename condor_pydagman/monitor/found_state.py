@@ -9,6 +9,7 @@ from typing import Any
 
 from condor_pydagman.adapters.files import living_holder, named_cluster, open_ordinary
 from condor_pydagman.errors import FileError
+from condor_pydagman.follow.run_model import COUNTS
 from condor_pydagman.follow.run_model import DagState as DagState
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
@@ -32,6 +33,11 @@ class StateOfFiles(NamedTuple):
     # the job that was submitted last.
     cluster: int
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many nodes are in each state; {} if nothing tells."""
+        return dict(zip(COUNTS, self.run.counts))
+
 
 def state_of_files(paths: DagPaths, tail_bytes: int = MAX_TAIL_BYTES) -> StateOfFiles:
     """What a DAG is about by its lock file, and by the last `tail_bytes` of `.dagman.out`.
@@ -42,7 +48,7 @@ def state_of_files(paths: DagPaths, tail_bytes: int = MAX_TAIL_BYTES) -> StateOf
     Raises:
         FileError: `.dagman.out` is there, and can't be read.
     """
-    data, updated = _tail(paths.dagman_out, tail_bytes)
+    data, updated = tail_of(paths.dagman_out, tail_bytes)
     run, holder = last_run(data), living_holder(paths.lock)
     cluster = holder.cluster if holder else named_cluster(paths.lock)
     if is_anothers(paths.lock):
@@ -61,7 +67,7 @@ def is_anothers(lock: str) -> bool:
 def _submitted_last(dagman_log: str) -> int:
     """The cluster of DAGMan's job by its log; 0 if that does not tell."""
     try:
-        found = _SUBMITTED.findall(_tail(dagman_log, SHORT_TAIL_BYTES)[0])
+        found = _SUBMITTED.findall(tail_of(dagman_log, SHORT_TAIL_BYTES)[0])
     except FileError:
         return 0
     return int(found[-1]) if found else 0
@@ -104,8 +110,12 @@ def state_of_ad(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
     return state, None
 
 
-def _tail(path: str, size: int) -> tuple[bytes, int]:
-    """The end of a file, and when it was changed last; (b'', 0) if there is none."""
+def tail_of(path: str, size: int) -> tuple[bytes, int]:
+    """The end of a file, and when it was changed last; (b'', 0) if there is none.
+
+    Raises:
+        FileError: it can't be read.
+    """
     try:
         with open_ordinary(path) as file:
             found = os.fstat(file.fileno())

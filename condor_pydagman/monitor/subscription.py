@@ -13,7 +13,6 @@ import select
 import socket
 import struct
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -79,7 +78,8 @@ class Subscription:
         self._poll.register(client, select.POLLRDHUP)
         self._poll.register(dagman, select.POLLRDHUP)
         if not order.before and not order.since:
-            self._read(lambda _: None)
+            for _ in self._monitor.blocks():
+                pass
 
     def run(self) -> dict[str, Any]:
         """Tell, until there is nothing more to tell; returns the last message.
@@ -89,17 +89,12 @@ class Subscription:
         """
         looks = _LAST_LOOKS
         while looks:
-            self._read(self._tell)
+            for events in self._monitor.blocks():
+                self._tell(events)
             if self._monitor.over:
                 return {"ended": True, "exit_code": self._monitor.run.exit_code}
             looks = looks - 1 if self._has_dagman_gone() else _LAST_LOOKS
         return {"ended": False, "reason": "DAGMan has gone: ask again when it is back"}
-
-    def _read(self, take: Callable[[list[DagEvent]], object]) -> None:
-        """Read the logs to their ends."""
-        take(self._monitor.poll())
-        while self._monitor.more:
-            take(self._monitor.poll())
 
     def _tell(self, events: list[DagEvent]) -> None:
         if events:

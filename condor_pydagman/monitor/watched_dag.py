@@ -13,11 +13,11 @@ from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.follow.carriers import with_jobs
 from condor_pydagman.follow.notices.collect import notices_of
+from condor_pydagman.follow.notices.facts import Facts, Load, Nodes, Throttled, queued
 from condor_pydagman.follow.notices.held_jobs import logged_holds
-from condor_pydagman.follow.notices.known import Known, Load, Nodes, Throttled, queued
 from condor_pydagman.follow.notices.name_lists import MAX_NAMES
 from condor_pydagman.follow.overview import Dagman, Overview, Standing
-from condor_pydagman.follow.run_model import DagState, NodeRun, Run
+from condor_pydagman.follow.run_model import LIVE, OVER, DagState, NodeRun, Run
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import schedd_queries
@@ -36,9 +36,7 @@ TAIL_BYTES = 8 << 20  # of the end of a larger one
 ASK_S = 15.0  # between questions to the schedd
 MAX_DEPTH = 4  # of sub-DAGs
 MAX_DAGS = 100  # with its sub-DAGs
-_LIVE = (DagState.RUNNING, DagState.HALTED)
-_HAS_CLAIMS = (*_LIVE, DagState.HELD, DagState.INTERRUPTED)
-_OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
+_HAS_CLAIMS = (*LIVE, DagState.HELD, DagState.INTERRUPTED)
 
 
 class WatchedDag:
@@ -93,13 +91,13 @@ class WatchedDag:
         # as it was when stock was taken; None if the logs have told more since
         self._dagman: Dagman | None = None
         self._standing: Standing
-        self._known: Known
+        self._facts: Facts
         self._doubt = ""
 
     @property
     def over(self) -> bool:
         """Whether it has ended, and nothing more will come."""
-        return (self._state in _OVER or self._gone) and not self._monitor.more
+        return (self._state in OVER or self._gone) and not self._monitor.more
 
     @property
     def exit_code(self) -> int | None:
@@ -121,22 +119,22 @@ class WatchedDag:
         """How it stands now: what the logs tell is found out anew only if they tell more."""
         has_halt_file = os.path.exists(self.found.paths.halt)
         self._read(has_halt_file=has_halt_file)
-        if self._state in _OVER:  # the logs may have told more until it ended
+        if self._state in OVER:  # the logs may have told more until it ended
             self._read(has_halt_file=has_halt_file)
-        is_live, over = self._state in _LIVE, self.over
+        is_live, over = self._state in LIVE, self.over
         state, code = self._state.value, self.exit_code if over else None
         dagman = Dagman(state, self._note, self.found.cluster, self._ad, is_live, over, code)
         if dagman != self._dagman:
             self._take_stock(dagman)
         subdags, outside = self._subdags(), self._seen_outside()
         seen = self._standing.at(time.time(), subdags=subdags, outside=outside)
-        known = self._known._replace(
+        facts = self._facts._replace(
             now=seen.now,
             has_halt_file=has_halt_file,
             of=seen.of_features,
             data_waits=data_waits(self.found, self.tally.dag, self.tally.run.in_queue.values()),
         )
-        seen = seen.with_notices(notices_of(known), moves=not is_live or self._standing.moves)
+        seen = seen.with_notices(notices_of(facts), moves=not is_live or self._standing.moves)
         return seen if seen.note or not self._doubt else seen._replace(note=self._doubt)
 
     def _take_stock(self, dagman: Dagman) -> None:
@@ -144,16 +142,15 @@ class WatchedDag:
         is_of_run = not self._tally.run.starts or self._is_of_this_run()
         shows_run = is_of_run and not self._is_past
         self.tally = self._tally if shows_run else self._nothing
-        exact = self._counts_exactly(self.tally)
+        # whether the tally has all nodes of the run, which may be still to begin
+        whole = self._tally.run.complete and self._monitor.begun and self.dag is not None
+        exact = shows_run and whole
         self._standing = Standing(self.found.name, dagman, self.tally, exact=exact)
-        self._known = known_run(self.found, self._state, self._standing.seen, self.tally, self._ad)
+        self._facts = logged_facts(
+            self.found, self._state, self._standing.seen, self.tally, self._ad
+        )
         self._doubt = next(iter(self._monitor.doubts), "") if shows_run else ""
         self._dagman = dagman
-
-    def _counts_exactly(self, tally: Tally) -> bool:
-        """Whether the tally has all nodes of the run, which may be still to begin."""
-        is_of_run = tally is self._tally and tally.run.complete and self._monitor.begun
-        return is_of_run and self.dag is not None
 
     def _read(self, *, has_halt_file: bool) -> None:
         """The logs, and the state: by the files, and by the schedd if these do not say enough."""
@@ -176,12 +173,12 @@ class WatchedDag:
             cluster = found.cluster
         if cluster not in (0, self.found.cluster):
             self.found = self.found._replace(cluster=cluster)
-        if state in _LIVE and (self._tally.dag is not None or self._tally.run.counts):
+        if state in LIVE and (self._tally.dag is not None or self._tally.run.counts):
             self._state, self._note, self._gone = state, "", False
             return
-        if state not in _OVER and self._is_time_to_ask():
+        if state not in OVER:
             self._ask(state)
-        if self._ad and state not in (*_OVER, *_LIVE):
+        if self._ad and state not in (*OVER, *LIVE):
             state, code = state_of_ad(self._ad)
             self.found = self.found._replace(exit_code=code)
         elif state is DagState.UNKNOWN and self.found.submitted and not self._gone:
@@ -194,18 +191,18 @@ class WatchedDag:
         ended = self.found.left_queue_at
         return newest >= int(self.found.submitted) and not (ended and newest > ended)
 
-    def _is_time_to_ask(self) -> bool:
-        if self._asked_at and time.monotonic() < self._asked_at + ASK_S:
-            return False
-        self._asked_at = time.monotonic()
-        return True
-
     def _ask(self, state: DagState) -> None:
+        """If it is time to ask again."""
+        if self._asked_at and time.monotonic() < self._asked_at + ASK_S:
+            return
+        self._asked_at = time.monotonic()
         self._note, self._gone = "", False
         try:
             ask = self._schedd or schedd_queries.queued_dagman_ad
             self._ad = ask(self.found.cluster) if self.found.cluster else {}
-            self._gone = not self._ad and self._can_be_gone(state)
+            # without a cluster, DAGMan may run where its lock can't be seen, or have just begun
+            is_new = state is DagState.NOT_STARTED and not os.path.exists(self.found.out)
+            self._gone = not self._ad and (is_new or bool(self.found.cluster))
             by_history = self._schedd is None and not self.found.has_files
             if not self._ad and self.found.cluster and by_history:
                 self._ad = schedd_queries.dagman_ad(self.found.cluster)
@@ -213,12 +210,6 @@ class WatchedDag:
             self._note = str(error)
         if self._gone and state is not DagState.NOT_STARTED:
             self._note = "no DAGMan is running it, and none is in the queue"
-
-    def _can_be_gone(self, state: DagState) -> bool:
-        """Without a cluster, DAGMan may run where its lock can't be seen, or have just begun."""
-        if self.found.cluster:
-            return True
-        return state is DagState.NOT_STARTED and not os.path.exists(self.found.out)
 
     def _seen_outside(self) -> dict[str, Any]:
         claimant, has_any = self._claimant or self.found.cluster, self._state in _HAS_CLAIMS
@@ -250,8 +241,11 @@ class WatchedDag:
         """None if its files are not there, or if it is followed already: it would be part of
         itself."""
         if node not in self._inner:
-            found = _found(os.path.join(self.found.directory, directory, file))
-            if found is None or len(self._followed) >= MAX_DAGS:
+            try:
+                found = find_dag(os.path.join(self.found.directory, directory, file), ask=False)
+            except PydagmanError:
+                return None
+            if len(self._followed) >= MAX_DAGS:
                 return None
             if os.path.realpath(found.paths.primary) in self._followed:
                 return None
@@ -271,26 +265,20 @@ class WatchedDag:
             inner.forget()
 
 
-def _found(file: str) -> FoundDag | None:
-    try:
-        return find_dag(file, ask=False)
-    except PydagmanError:
-        return None
-
-
 _MORE_TO_COME = ("running", "idle", "held", "pre", "post", "ready", "waiting")
 
 
-def known_run(
+def logged_facts(
     found: FoundDag, state: DagState, seen: Overview, tally: Tally, ad: Mapping[str, Any]
-) -> Known:
+) -> Facts:
     """What is known of a DAG by its logs.
 
     Args:
         seen: what they have counted.
     """
     counts, retries = seen.counts, tally.retries()
-    return Known(
+    last = len(tally.dag.of_kind(NodeKind.FINAL)) if tally.dag is not None else 0
+    return Facts(
         found.name,
         state,
         seen.now,
@@ -298,24 +286,19 @@ def known_run(
         found.cluster,
         ad,
         tally.dag,
-        shown(found.out),
-        shown(found.nodes_log),
-        shown(found.paths.halt),
+        out=shown(found.out),
+        nodes_log=shown(found.nodes_log),
+        halt_file=shown(found.paths.halt),
         held=list(logged_holds(with_jobs(tally.run, tally.run.in_queue.values()))),
         held_by=shown(found.nodes_log),
-        load=_load(counts, tally) if state in _LIVE else None,
+        load=_load(counts, tally) if state in LIVE else None,
         of=seen.of_features,
         retrying=Nodes(len(retries), [tally.name(node) for node in islice(retries, MAX_NAMES)]),
         next_retry=min(retries.values(), default=0.0),
-        to_start=_are_to_start(counts, tally.dag),
+        to_start=counts["waiting"] + counts["ready"] + counts["pre"] > last,
         may_count=False,
         all_ended=bool(counts["total"]) and not any(counts[name] for name in _MORE_TO_COME),
     )
-
-
-def _are_to_start(counts: Mapping[str, int], dag: Dag | None) -> bool:
-    last = len(dag.of_kind(NodeKind.FINAL)) if dag is not None else 0
-    return counts["waiting"] + counts["ready"] + counts["pre"] > last
 
 
 def _load(counts: Mapping[str, int], tally: Tally) -> Load:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 
-from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.report.spans import job_parts
+from condor_pydagman.report.spans import ran_s
 from condor_pydagman.vocabulary import NodeKind
 
 
@@ -102,8 +102,3 @@ def _repeated(seen: AllRuns, now: float) -> Iterator[Repeated]:
         if len(runs) > 1 and node.name not in seen.always:
             ran = sum(ran_s(attempt, now) for attempt in node.attempts[:-1])
             yield Repeated(node.name, runs, len(node.attempts), ran)
-
-
-def ran_s(attempt: Attempt, now: float) -> float:
-    """Seconds in which a job of an attempt ran."""
-    return sum(end - begin for kind, begin, end in job_parts(attempt, now) if kind == "run")

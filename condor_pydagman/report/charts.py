@@ -86,14 +86,14 @@ def _rows(by_node: Mapping[str, list[Span]], axis: TimeAxis, clock: Clock) -> It
                 what = f"{name}: {NAMES[kind]} {duration(until - since)}, from {clock(since)}"
                 yield (
                     f'<rect class="{kind}" x="{x}" y="{y + 2}" width="{width}" height="{ROW - 4}">'
-                    f"<title>{_text(what)}</title></rect>"
+                    f"<title>{safe_html(what)}</title></rect>"
                 )
             if span.failed:
                 x, _ = _place(span.end, span.end, axis)
                 what = f"{name}: attempt {span.number + 1} failed at {clock(span.end)}"
                 yield (
                     f'<path class="failed" d="M{x - 4} {y + 3}l8 {ROW - 6}m0 -{ROW - 6}'
-                    f'l-8 {ROW - 6}"><title>{_text(what)}</title></path>'
+                    f'l-8 {ROW - 6}"><title>{safe_html(what)}</title></path>'
                 )
 
 
@@ -105,7 +105,7 @@ def _lane(name: str, own: Sequence[Span], row: int, axis: TimeAxis) -> Iterator[
     yield _label(name, y + LANE - 18)
     place = f'x="{LABELS - 8}" y="{y + LANE - 6}" text-anchor="end"'
     yield f'<text class="scale" {place}>up to {number(top)}</text>'
-    yield f"<g><title>{_text(name)}: {len(own)} attempts</title>"
+    yield f"<g><title>{safe_html(name)}: {len(own)} attempts</title>"
     yield from _areas(seen, y + 3, LANE - 6, top)
     yield "</g>"
 
@@ -202,9 +202,10 @@ def _label(name: str, y: float) -> str:
     short = shown if len(shown) <= _MAX_LABEL else f"{shown[: _MAX_LABEL - 1]}…"
     return (
         f'<text class="label" x="{LABELS - 8}" y="{y}" text-anchor="end">{escape(short)}'
-        f"<title>{_text(name)}</title></text>"
+        f"<title>{safe_html(name)}</title></text>"
     )
 
 
-def _text(text: str) -> str:
+def safe_html(text: str) -> str:
+    """Text from elsewhere, without markup and control characters."""
     return escape(printable(text))

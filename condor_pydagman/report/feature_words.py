@@ -9,7 +9,8 @@ The module `shown` of a feature may have:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from condor_pydagman import feature_table
 from condor_pydagman.follow.dag_events import DagEvent
@@ -33,14 +34,15 @@ class Flow(NamedTuple):
 class Section(NamedTuple):
     """A table of the report."""
 
-    # of its heading
+    # of its heading; '' if it has none
     anchor: str
     title: str
     # of the table
     caption: str
     head: Sequence[str]
-    rows: Sequence[Sequence[str]]  # texts
+    rows: Sequence[Any]
     texts: Sequence[int]  # columns that are no numbers
+    cells: Callable[[Any], Iterable[str]] = iter  # texts of a row that is to be shown
 
 
 def flow(text: str, style: str) -> Flow:

@@ -7,16 +7,14 @@ trusted, the words and the bar remain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import Look, in_words
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.printable import printable
 from condor_pydagman.report.chart_style import LIGHT, scoped
-from condor_pydagman.report.charts import timeline
+from condor_pydagman.report.charts import safe_html, timeline
 from condor_pydagman.report.feature_words import Clock, overview_flows
 from condor_pydagman.report.groups import group_names
 from condor_pydagman.report.html_report import chart_legend, run_axis
@@ -55,12 +53,12 @@ def glance_html(
     yield f"<div class='{_SCOPE[1:]}'><style>{_STYLE}</style>\n"
     yield from _progress(seen, clock)
     if seen.note and not any(one.cause.startswith("dagman.") for one in findings):
-        yield f"<p class='bad'>{_text(seen.note)}</p>\n"
+        yield f"<p class='bad'>{safe_html(seen.note)}</p>\n"
     yield from _findings(findings)
     for inner in seen.subdags:
         yield from _progress(inner, clock)
     if advice:
-        yield f"<p class='soft'>{_text(advice)}</p>\n"
+        yield f"<p class='soft'>{safe_html(advice)}</p>\n"
     if chart:
         yield f"<p class='legend'>{chart_legend()}</p>\n{chart}\n"
     yield "</div>"
@@ -97,7 +95,7 @@ def _progress(seen: Overview, clock: Clock) -> Iterator[str]:
     """Name, state, bar and counts."""
     kind = "good" if seen.state in _GOOD else "bad" if seen.state in _BAD else ""
     code = f", exit code {seen.exit_code}" if seen.exit_code is not None else ""
-    yield f"<p><b>{_text(seen.dag)}</b> <b class='{kind}'>{_text(seen.state)}{code}</b>"
+    yield f"<p><b>{safe_html(seen.dag)}</b> <b class='{kind}'>{safe_html(seen.state)}{code}</b>"
     yield f" <span class='soft'>{' · '.join(_when(seen, clock))}</span></p>\n"
     if seen.counts["total"]:
         counts = list(shown_counts(seen))
@@ -105,7 +103,7 @@ def _progress(seen: Overview, clock: Clock) -> Iterator[str]:
         yield f"<p>{' &nbsp; '.join(_counts(seen, counts))}</p>\n"
     said = [pace(seen, clock), *(pieces for pieces, _ in overview_flows(seen))]
     for pieces in filter(None, said):
-        yield f"<p class='soft'>{_text(' '.join(text for text, _ in pieces))}</p>\n"
+        yield f"<p class='soft'>{safe_html(' '.join(text for text, _ in pieces))}</p>\n"
 
 
 def _when(seen: Overview, clock: Clock) -> Iterator[str]:
@@ -146,7 +144,7 @@ def _findings(findings: Sequence[Notice]) -> Iterator[str]:
     yield "<ul>\n"
     for finding in findings[:MAX_NOTICES]:
         kind = " class='bad'" if finding.weight is Weight.PROBLEM else ""
-        yield f"<li><span{kind}>{_text(finding.sentence)}</span>{_detail(finding)}</li>\n"
+        yield f"<li><span{kind}>{safe_html(finding.sentence)}</span>{_detail(finding)}</li>\n"
     left = len(findings) - MAX_NOTICES
     yield f"<li class='soft'>and {left:,} more</li>\n</ul>\n" if left > 0 else "</ul>\n"
 
@@ -156,14 +154,10 @@ def _detail(finding: Notice) -> str:
     parts = []
     for one in finding.evidence:
         where = ": ".join(filter(None, (one.source, one.text)))
-        parts.append(f"<br><span class='soft'>{_text(where)}</span>")
+        parts.append(f"<br><span class='soft'>{safe_html(where)}</span>")
         if one.lines:
-            lines = "\n".join(map(_text, one.lines))
+            lines = "\n".join(map(safe_html, one.lines))
             parts.append(f"<pre>{lines}</pre>")
     for advice in finding.advice or filter(None, (finding.command,)):
-        parts.append(f"<br><span class='soft'>&#8658; {_text(advice)}</span>")
+        parts.append(f"<br><span class='soft'>&#8658; {safe_html(advice)}</span>")
     return "".join(parts)
-
-
-def _text(text: str) -> str:
-    return escape(printable(text))

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import chain
+from typing import Any
 
-from condor_pydagman.follow.node_placements import total
+from condor_pydagman.follow.node_placements import NodePlacements, total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import Attempt, Intervention, Run
+from condor_pydagman.follow.run_model import COUNTS, Attempt, Hold, Intervention, Run
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import number_of, printable, size_text
+from condor_pydagman.printable import number_of, size_text
 from condor_pydagman.report import feature_words
-from condor_pydagman.report.all_runs import AllRuns, Repeated, ends, ran_s, repeated, time_lost
+from condor_pydagman.report.all_runs import AllRuns, Repeated, ends, repeated, time_lost
 from condor_pydagman.report.chart_style import DARK, LIGHT, RULES
-from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
+from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, safe_html, timeline
 from condor_pydagman.report.critical_path import Step, critical_path
+from condor_pydagman.report.feature_words import Section
 from condor_pydagman.report.groups import (
     counted_nodes,
     failure_kinds,
@@ -26,7 +28,7 @@ from condor_pydagman.report.groups import (
     held_back,
     resources,
 )
-from condor_pydagman.report.spans import PARTS, Span, TimeAxis, concurrency, spans, time_axis
+from condor_pydagman.report.spans import PARTS, Span, TimeAxis, concurrency, ran_s, spans, time_axis
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.words import duration, number
 
@@ -86,8 +88,6 @@ _PATH_HEAD = ("node", "total", "of the run", "before", "waiting", "held", "runni
               "scripts", "between")  # fmt: skip
 _PATH_WORDS = ("before submission", "waiting in the queue", "held", "running", "in scripts",
                "in between")  # fmt: skip
-# Nodes by state in Run.counts, behind their number.
-_COUNTED = ("done", "pre", "queued", "post", "ready", "waiting", "failed", "futile")
 
 
 class Subject(NamedTuple):
@@ -116,6 +116,10 @@ class Subject(NamedTuple):
     all_runs: AllRuns | None = None
 
 
+class Markup(str):
+    """A cell that is HTML already."""
+
+
 def html_report(subject: Subject) -> Iterator[str]:
     """The page, in pieces."""
     run, end = subject.run, subject.run.ended or subject.now
@@ -132,17 +136,20 @@ def html_report(subject: Subject) -> Iterator[str]:
     yield f"<title>{title}</title><style>{STYLE}</style></head><body>\n"
     yield from _summary(subject, begin, end)
     yield from _runs(subject)
-    yield from _failures(subject)
-    yield from _interventions(subject)
+    yield from _section(subject, _failures(subject))
+    yield from _section(subject, _interventions(subject), unknown=run.interventions.more)
     if found:
         yield from _timeline(subject, found, names, begin, end)
         yield from _path(subject, found, by_node, begin, end)
-        yield from _groups(subject, found, names)
-        yield from _resources(subject, names)
-        yield from _sections(subject, end)
-        yield from _placements(subject)
-        yield from _retries(subject)
-        yield from _holds(subject)
+        for table in (
+            _groups(subject, found, names),
+            _resources(subject, names),
+            *feature_words.sections(run, end),
+            _placements(subject),
+            _retries(subject),
+            _holds(subject),
+        ):
+            yield from _section(subject, table)
     yield from _picture(subject)
     yield from _subdags(subject)
     yield "</body></html>\n"
@@ -196,9 +203,10 @@ def _counted(run: Run) -> str:
     """What DAGMan has counted, of which there is nothing else."""
     if not run.counts:
         return ""
-    counts = dict(zip(("total", *_COUNTED), run.counts))
-    parts = [f"{counts[name]:,} {name}" for name in _COUNTED if counts[name]]
-    return f"; DAGMan's last count of {counts['total']:,} nodes: {', '.join(parts)}"
+    counts = {"waiting" if name == "unready" else name: run.counts[name] for name in COUNTS}
+    total = counts.pop("total")
+    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
+    return f"; DAGMan's last count of {total:,} nodes: {', '.join(parts)}"
 
 
 def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, str]]:
@@ -258,19 +266,16 @@ def _runs(subject: Subject) -> Iterator[str]:
     yield f"<p>{number_of(len(seen.runs), 'run')}: {duration(lost.in_runs)} in runs,"
     yield f" {duration(lost.between)} between them. Jobs ran {duration(lost.ran)} in all,"
     yield f" {duration(lost.again)}{share} of it in attempts that were repeated later.</p>\n"
-    rows = [
-        (
-            str(number),
-            clock(run.begun),
-            duration(end - run.begun),
-            *_course(run, now, subject.state if run is seen.runs[-1] else "interrupted"),
-        )
-        for number, (run, end) in enumerate(zip(seen.runs, ends(seen, now)), 1)
-    ]
-    shown = rows[-subject.most_rows :]
-    yield from _table("Oldest first", _RUN_HEAD, shown, (3, 4))
-    yield from _more(subject, len(rows) - len(shown))
-    yield from _repeated(subject, repeated(seen, now))
+
+    def cells(row: tuple[int, Run, float]) -> tuple[str, ...]:
+        number, run, end = row
+        course = _course(run, now, subject.state if run is seen.runs[-1] else "interrupted")
+        return (str(number), clock(run.begun), duration(end - run.begun), *course)
+
+    rows = [*zip(range(1, len(seen.runs) + 1), seen.runs, ends(seen, now))]
+    table = Section("", "", "Oldest first", _RUN_HEAD, rows, (3, 4), cells)
+    yield from _section(subject, table, rows[-subject.most_rows :])
+    yield from _section(subject, _repeated(repeated(seen, now)))
 
 
 def _course(run: Run, now: float, otherwise: str) -> Iterator[str]:
@@ -278,63 +283,43 @@ def _course(run: Run, now: float, otherwise: str) -> Iterator[str]:
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
     how = otherwise if run.exit_code is None else f"exit code {run.exit_code}"
     by = f"cancelled by {run.cancelled_by}, " if run.cancelled_by else "removed, " * run.removed
-    yield _text(by + how)
-    yield _text(run.rescue_read)
+    yield by + how
+    yield run.rescue_read
     yield f"{len(run.starts):,}"
     yield f"{len(attempts):,}"
     yield duration(sum(ran_s(attempt, now) for attempt in attempts))
-    yield f"{run.counts[1]:,} of {run.counts[0]:,}" if run.counts else ""
+    yield f"{run.counts['done']:,} of {run.counts['total']:,}" if run.counts else ""
 
 
-def _repeated(subject: Subject, again: Sequence[Repeated]) -> Iterator[str]:
-    if again:
-        rows = [
-            (_text(one.node), ", ".join(map(str, one.runs)), f"{one.attempts:,}", duration(one.ran))
-            for one in again[: subject.most_rows]
-        ]
-        caption = f"{number_of(len(again), 'node')} that began in several runs"
-        head = ("node", "in runs", "attempts", "ran in all but the last")
-        yield from _table(caption, head, rows, (0, 1))
-        yield from _more(subject, len(again) - len(rows))
+def _repeated(again: Sequence[Repeated]) -> Section:
+    caption = f"{number_of(len(again), 'node')} that began in several runs"
+    head = ("node", "in runs", "attempts", "ran in all but the last")
+    return Section("", "", caption, head, again, (0, 1), lambda one: (
+        one.node, ", ".join(map(str, one.runs)), f"{one.attempts:,}", duration(one.ran)
+    ))  # fmt: skip
 
 
-def _failures(subject: Subject) -> Iterator[str]:
+def _failures(subject: Subject) -> Section:
+    head = ("how", "nodes", "which")
     kinds = failure_kinds(subject.run)
-    if not kinds:
-        return
-    yield "<h2 id='failures'>Failures</h2>\n"
-    rows = [
-        (
-            _text(kind.how) + _excerpt(kind.nodes, subject.excerpts),
-            f"{kind.number:,}",
-            _some(kind.nodes, kind.number),
-        )
-        for kind in kinds[: subject.most_rows]
-    ]
-    yield from _table("Failed nodes", ("how", "nodes", "which"), rows, (0, 2))
-    yield from _more(subject, len(kinds) - len(rows))
+    return Section("failures", "Failures", "Failed nodes", head, kinds, (0, 2), lambda kind: (
+        Markup(_text(kind.how) + _excerpt(kind.nodes, subject.excerpts)),
+        f"{kind.number:,}",
+        _some(kind.nodes, kind.number),
+    ))  # fmt: skip
 
 
-def _interventions(subject: Subject) -> Iterator[str]:
+def _interventions(subject: Subject) -> Section:
     """What people and features have done to the run."""
-    run, clock = subject.run, subject.clock
-    made = interventions(run)
-    if not made:
-        return
-    yield "<h2 id='interventions'>Interventions</h2>\n"
-    rows = [
-        (
-            clock(one.time) + (f" to {clock(one.last)}" if one.times > 1 else ""),
-            _text(one.by),
-            _text(one.what),
-            _some(one.nodes, one.times) if one.nodes else f"{one.times:,} times" * (one.times > 1),
-            _text(one.why),
-        )
-        for one in made[: subject.most_rows]
-    ]
-    head = ("when", "who or what", "did", "to", "why")
-    yield from _table("What people and features did to the run", head, rows, range(5))
-    yield from _more(subject, len(made) - len(rows), run.interventions.more)
+    clock, caption = subject.clock, "What people and features did to the run"
+    head, made = ("when", "who or what", "did", "to", "why"), interventions(subject.run)
+    return Section("interventions", "Interventions", caption, head, made, range(5), lambda one: (
+        clock(one.time) + (f" to {clock(one.last)}" if one.times > 1 else ""),
+        one.by,
+        one.what,
+        _some(one.nodes, one.times) if one.nodes else f"{one.times:,} times" * (one.times > 1),
+        one.why,
+    ))  # fmt: skip
 
 
 def _excerpt(nodes: Sequence[str], excerpts: Mapping[str, Sequence[str]]) -> str:
@@ -432,20 +417,16 @@ def _path(
         yield " its jobs and scripts.</p>\n"
     most = max(MAX_PATH_ROWS, subject.most_rows)
     shown = {step.node for step in sorted(steps, key=lambda step: -step.seconds)[:most]}
-    rows = [
-        (
-            _text(step.node),
-            duration(step.seconds),
-            f"{100 * step.seconds / total:.0f} %",
-            *(duration(getattr(step, name)) for name in Step._fields[3:]),
-            _share(step),
-        )
-        for step in steps
-        if step.node in shown
-    ]
     left = f"; the {most:,} longest of {len(steps):,}" if len(steps) > most else ""
-    yield from _table(f"In the order of the run{left}", (*_PATH_HEAD, ""), rows, (0,))
-    yield from _more(subject, len(steps) - len(rows))
+    caption, head = f"In the order of the run{left}", (*_PATH_HEAD, "")
+    table = Section("", "", caption, head, steps, (0,), lambda step: (
+        step.node,
+        duration(step.seconds),
+        f"{100 * step.seconds / total:.0f} %",
+        *(duration(getattr(step, name)) for name in Step._fields[3:]),
+        _share(step),
+    ))  # fmt: skip
+    yield from _section(subject, table, [step for step in steps if step.node in shown])
 
 
 def _final(dag: Dag, by_node: Mapping[str, Sequence[Span]]) -> str:
@@ -455,7 +436,7 @@ def _final(dag: Dag, by_node: Mapping[str, Sequence[Span]]) -> str:
     return f" (FINAL {_text(ran[0])})" if ran else ""
 
 
-def _share(step: Step) -> str:
+def _share(step: Step) -> Markup:
     """The parts of a step, as a bar."""
     total = step.seconds or 1.0
     parts = (
@@ -469,126 +450,95 @@ def _share(step: Step) -> str:
         f"<i class='{kind}' style='width:{100 * seconds / total:.1f}%'></i>"
         for kind, seconds in parts
     )
-    return f"<span class='share'>{bars}</span>"
+    return Markup(f"<span class='share'>{bars}</span>")
 
 
-def _groups(subject: Subject, found: Sequence[Span], names: dict[str, str]) -> Iterator[str]:
-    made = groups(subject.run, found, names)
-    yield "<h2 id='kinds'>Kinds of nodes</h2>\n"
-    rows = [
-        (
-            _text(group.name),
-            f"{group.nodes:,}",
-            f"{group.attempts:,}",
-            f"{group.failed:,}" if group.failed else "",
-            *(f"{duration(mean)} ({duration(most)})" for mean, most in
-              (group.idle, group.held, group.run, group.scripts)),
-            duration(group.total_run),
-        )
-        for group in made[: subject.most_rows]
-    ]  # fmt: skip
+def _groups(subject: Subject, found: Sequence[Span], names: dict[str, str]) -> Section:
     head = ("submit description", "nodes", "attempts", "failed", "waiting", "held", "running",
             "scripts", "running in all")  # fmt: skip
-    yield from _table("Mean time of an attempt, and the longest", head, rows, (0,))
-    yield from _more(subject, len(made) - len(rows))
+    made, caption = groups(subject.run, found, names), "Mean time of an attempt, and the longest"
+    return Section("kinds", "Kinds of nodes", caption, head, made, (0,), lambda group: (
+        group.name,
+        f"{group.nodes:,}",
+        f"{group.attempts:,}",
+        _count(group.failed),
+        *(f"{duration(mean)} ({duration(most)})" for mean, most in
+          (group.idle, group.held, group.run, group.scripts)),
+        duration(group.total_run),
+    ))  # fmt: skip
 
 
-def _sections(subject: Subject, end: float) -> Iterator[str]:
-    for one in feature_words.sections(subject.run, end):
-        yield f"<h2 id='{one.anchor}'>{one.title}</h2>\n"
-        rows = [list(map(_text, row)) for row in one.rows[: subject.most_rows]]
-        yield from _table(one.caption, one.head, rows, one.texts)
-        yield from _more(subject, len(one.rows) - len(rows))
-
-
-def _resources(subject: Subject, names: dict[str, str]) -> Iterator[str]:
-    used = resources(subject.run, names)
-    if not used:
-        return
-    yield "<h2 id='resources'>Resources</h2>\n"
-    rows = [
-        (
-            _text(use.group),
-            _text(use.resource),
-            number(use.requested) if use.requested is not None else "",
-            number(use.mean),
-            number(use.most),
-            f"{100 * use.most / use.requested:.0f} %" if use.requested else "",
-        )
-        for use in used[: subject.most_rows]
-    ]
+def _resources(subject: Subject, names: dict[str, str]) -> Section:
     head = ("submit description", "resource", "requested", "used, mean", "used, most", "of request")
-    yield from _table("As the terminate events of the jobs say", head, rows, (0, 1))
-    yield from _more(subject, len(used) - len(rows))
+    caption, used = "As the terminate events of the jobs say", resources(subject.run, names)
+    return Section("resources", "Resources", caption, head, used, (0, 1), lambda use: (
+        use.group,
+        use.resource,
+        number(use.requested) if use.requested is not None else "",
+        number(use.mean),
+        number(use.most),
+        f"{100 * use.most / use.requested:.0f} %" if use.requested else "",
+    ))  # fmt: skip
 
 
-def _placements(subject: Subject) -> Iterator[str]:
+def _placements(subject: Subject) -> Section:
     """What DATA nodes have moved, the slowest first."""
-    run = subject.run
-    if not run.placements:
-        return
-    yield "<h2 id='data'>Data placement</h2>\n"
-    slowest = sorted(run.placements.items(), key=lambda one: one[1].begun - one[1].ended)
-    rows = [
-        (
-            _text(name),
+    placements = subject.run.placements
+    slowest = sorted(placements.items(), key=lambda one: one[1].begun - one[1].ended)
+    head = ("node", "done", "there already", "moved", "took", "rate", "repeated", "failed", "ways",
+            "last fault")  # fmt: skip
+    caption = (
+        f"{number_of(len(placements), 'DATA node')} moved {size_text(total(placements).moved)}"
+    )
+
+    def cells(row: tuple[str, NodePlacements]) -> tuple[str, ...]:
+        name, of = row
+        return (
+            name,
             f"{of.done:,}",
-            f"{of.skipped:,}" if of.skipped else "",
+            _count(of.skipped),
             size_text(of.moved),
             duration(of.ended - of.begun),
             f"{size_text(of.per_second)}/s" if of.per_second else "",
-            f"{of.retried:,}" if of.retried else "",
-            f"{of.failed:,}" if of.failed else "",
-            _text(", ".join(of.ways)),
-            _text(of.reasons[-1]) if of.reasons else "",
+            _count(of.retried),
+            _count(of.failed),
+            ", ".join(of.ways),
+            of.reasons[-1] if of.reasons else "",
         )
-        for name, of in slowest[: subject.most_rows]
-    ]
-    head = ("node", "done", "there already", "moved", "took", "rate", "repeated", "failed", "ways",
-            "last fault")  # fmt: skip
-    moved = size_text(total(run.placements).moved)
-    caption = f"{number_of(len(run.placements), 'DATA node')} moved {moved}"
-    yield from _table(caption, head, rows, (0, 8, 9))
-    yield from _more(subject, len(slowest) - len(rows))
+
+    return Section("data", "Data placement", caption, head, slowest, (0, 8, 9), cells)
 
 
-def _retries(subject: Subject) -> Iterator[str]:
+def _retries(subject: Subject) -> Section:
     tried = [
         (node, retries)
         for node in subject.run.nodes.values()
         for retries in [sum(attempt.is_retry for attempt in node.attempts)]
         if retries
     ]
-    if tried:
-        yield "<h2 id='retries'>Retries</h2>\n"
-        rows = [
-            (_text(node.name), f"{retries:,}", LOOKS[shown_state(node)].word)
-            for node, retries in sorted(tried, key=lambda one: -one[1])[: subject.most_rows]
-        ]
-        caption = f"{number_of(len(tried), 'node')} with retries"
-        yield from _table(caption, ("node", "retries", "state"), rows, (0, 2))
-        yield from _more(subject, len(tried) - len(rows))
+    tried.sort(key=lambda one: -one[1])
+    caption, head = f"{number_of(len(tried), 'node')} with retries", ("node", "retries", "state")
+    return Section("retries", "Retries", caption, head, tried, (0, 2), lambda one: (
+        one[0].name, f"{one[1]:,}", LOOKS[shown_state(one[0])].word
+    ))  # fmt: skip
 
 
-def _holds(subject: Subject) -> Iterator[str]:
-    run, clock = subject.run, subject.clock
+def _holds(subject: Subject) -> Section:
+    clock = subject.clock
     held = [
         (node.name, hold)
-        for node in run.nodes.values()
+        for node in subject.run.nodes.values()
         for attempt in node.attempts
         for hold in attempt.holds
     ]
-    if held:
-        yield "<h2 id='holds'>Holds</h2>\n"
-        rows = [
-            (_text(name), hold.job, clock(hold.time),
-             duration(hold.released - hold.time) if hold.released else "still held",
-             str(hold.code), _text(hold.reason))
-            for name, hold in held[: subject.most_rows]
-        ]  # fmt: skip
-        head = ("node", "job", "since", "for", "code", "reason")
-        yield from _table(number_of(len(held), "hold"), head, rows, (0, 5))
-        yield from _more(subject, len(held) - len(rows))
+
+    def cells(row: tuple[str, Hold]) -> tuple[str, ...]:
+        name, hold = row
+        lasted = duration(hold.released - hold.time) if hold.released else "still held"
+        return (name, hold.job, clock(hold.time), lasted, str(hold.code), hold.reason)
+
+    head = ("node", "job", "since", "for", "code", "reason")
+    return Section("holds", "Holds", number_of(len(held), "hold"), head, held, (0, 5), cells)
 
 
 def _picture(subject: Subject) -> Iterator[str]:
@@ -607,22 +557,32 @@ def _subdags(subject: Subject) -> Iterator[str]:
         yield "</ul>\n"
 
 
-def _table(
-    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], texts: Sequence[int]
+def _section(
+    subject: Subject, one: Section, shown: Sequence[Any] | None = None, unknown: int = 0
 ) -> Iterator[str]:
-    """A table; cells are HTML, those of the columns `texts` are on the left."""
-    kinds = [" class='text'" if column in texts else "" for column in range(len(head))]
-    yield f"<div class='wide'><table><caption>{escape(caption)}</caption><thead><tr>"
-    yield "".join(f"<th{kind} scope='col'>{escape(cell)}</th>" for kind, cell in zip(kinds, head))
+    """A table with its heading, unless it has no rows; columns `texts` are on the left.
+
+    Args:
+        shown: rows that are shown; None for the first ones.
+        unknown: how many there are that are in no report.
+    """
+    if not one.rows:
+        return
+    shown = one.rows[: subject.most_rows] if shown is None else shown
+    if one.title:
+        yield f"<h2 id='{one.anchor}'>{one.title}</h2>\n"
+    kinds = [" class='text'" if column in one.texts else "" for column in range(len(one.head))]
+    yield f"<div class='wide'><table><caption>{escape(one.caption)}</caption><thead><tr>"
+    heads = zip(kinds, one.head)
+    yield "".join(f"<th{kind} scope='col'>{escape(cell)}</th>" for kind, cell in heads)
     yield "</tr></thead><tbody>\n"
-    for row in rows:
-        cells = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row))
+    for row in shown:
+        cells = "".join(
+            f"<td{kind}>{_text(cell)}</td>" for kind, cell in zip(kinds, one.cells(row))
+        )
         yield f"<tr>{cells}</tr>\n"
     yield "</tbody></table></div>\n"
-
-
-def _more(subject: Subject, left: int, unknown: int = 0) -> Iterator[str]:
-    """How many rows a table has not, and how to get them; `unknown` are in no report."""
+    left = len(one.rows) - len(shown)
     if left:
         command = f"<code>{_text(subject.for_all_rows)}</code>"
         yield f"<p class='soft'>and {left:,} more: {command} shows all rows</p>\n"
@@ -630,13 +590,18 @@ def _more(subject: Subject, left: int, unknown: int = 0) -> Iterator[str]:
         yield f"<p class='soft'>and {unknown:,} more, see <code>condor_pydagman events</code></p>\n"
 
 
+def _count(number: int) -> str:
+    """'' for none."""
+    return f"{number:,}" if number else ""
+
+
 def _some(names: Sequence[str], total: int) -> str:
     more = f" and {total - len(names):,} more" if total > len(names) else ""
-    return ", ".join(map(_text, names)) + more
+    return ", ".join(names) + more
 
 
 def _text(text: str) -> str:
-    return escape(printable(text))
+    return text if isinstance(text, Markup) else safe_html(text)
 
 
 def interventions(run: Run) -> list[Intervention]:

@@ -10,8 +10,8 @@ from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.shown_states import BAR, COUNTED, LOOKS, Look, in_words
 from condor_pydagman.follow.tally import WINDOW_S
-from condor_pydagman.printable import size_text
-from condor_pydagman.report.feature_words import SPACE, Clock, Piece, overview_flows
+from condor_pydagman.printable import number_of, size_text
+from condor_pydagman.report.feature_words import SPACE, Clock, Piece, flow, overview_flows
 from condor_pydagman.words import duration, number, rate, result
 
 Line = Sequence[Piece]
@@ -165,8 +165,7 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
     pieces = [(f"data: {size_text(of['bytes'])} moved,", "")]
     if of["per_second"]:
         pieces.append((f"{size_text(of['per_second'])}/s on average,", ""))
-    s = "" if of["done"] == 1 else "s"
-    pieces.append((f"{number(of['done'])} placement{s} done", ""))
+    pieces.append((f"{number_of(of['done'], 'placement')} done", ""))
     for name, words, style in (
         ("skipped", "already present", "bright_black"),
         ("retried", "retried", "yellow"),
@@ -181,7 +180,7 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
 
 def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
     if seen.note and not any(one.cause.startswith("dagman.") for one in seen.notices):
-        yield from _wrapped([(word, "bold magenta") for word in seen.note.split(" ")], width, " ")
+        yield from _words(seen.note, "bold magenta", width)
     for notice in seen.notices:
         if notice.cause != _OF_PACE or seen.waits_for:
             yield from _notice(notice, width)
@@ -225,8 +224,7 @@ def _notice(notice: Notice, width: int) -> Iterator[Line]:
 
 
 def _words(text: str, style: str, width: int, indent: str = "") -> Iterator[Line]:
-    words = [(word, style) for word in text.split(" ")]
-    for line in _wrapped(words, width - len(indent), " "):
+    for line in _wrapped(flow(text, style).pieces, width - len(indent), " "):
         yield [(indent, ""), *line] if indent else line
 
 

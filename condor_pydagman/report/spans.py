@@ -98,6 +98,15 @@ def job_parts(attempt: Attempt, now: float) -> Iterator[tuple[str, float, float]
         yield from _waited(attempt, stopped, end)
 
 
+def ran_s(attempt: Attempt, now: float) -> float:
+    """Seconds in which a job of an attempt ran; `now` is the end of what goes on."""
+    if not attempt.started:
+        return 0.0
+    end = attempt.stopped or (attempt.ended if not attempt.in_queue else 0.0) or now
+    paused = sum(again - stopped for stopped, again in attempt.pauses)
+    return max(end - attempt.started - paused, 0.0)
+
+
 def _waited(attempt: Attempt, since: float, until: float) -> Iterator[tuple[str, float, float]]:
     """Between two times, in which none of its jobs ran, or its part of a job of several nodes had
     not begun."""
@@ -156,19 +165,19 @@ def concurrency(found: Iterable[Span], axis: TimeAxis) -> Concurrency:
     for times in (*begins.values(), *ends.values()):
         times.sort()
     counts = {
-        part: _averages(list(map(at, begins[part])), list(map(at, ends[part])), step)
+        part: averages(list(map(at, begins[part])), list(map(at, ends[part])), step, BUCKETS)
         for part in PARTS
     }
     return Concurrency(step, counts, {part: _most(begins[part], ends[part]) for part in PARTS})
 
 
-def _averages(begins: list[float], ends: list[float], step: float) -> list[float]:
-    """How many go on in each step on average; begins and ends are seconds of the axis, sorted."""
-    edges = [step * number for number in range(BUCKETS + 1)]
+def averages(begins: list[float], ends: list[float], step: float, count: int) -> list[float]:
+    """How many go on in each of so many steps on average; times are seconds of the axis, sorted."""
+    edges = [step * number for number in range(count + 1)]
     begun, ended = _before(begins, edges), _before(ends, edges)
     return [
         (begun[number + 1] - begun[number] - ended[number + 1] + ended[number]) / step
-        for number in range(BUCKETS)
+        for number in range(count)
     ]
 
 

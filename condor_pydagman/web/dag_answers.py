@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Awaitable, Iterable, Mapping
 from functools import partial
-from itertools import accumulate
 from typing import Any, Callable, Generic, TypeVar
 
 from aiohttp import web
@@ -17,23 +16,23 @@ from aiohttp import web
 from condor_pydagman import feature_table
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.explain.explain_node import explain_node
+from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failure_of
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.explain.last_lines import excerpt_of
-from condor_pydagman.follow.run_model import Attempt, Run
+from condor_pydagman.follow.notices.facts import Facts
+from condor_pydagman.follow.run_model import Attempt, DagState, Run
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
-from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
-from condor_pydagman.report.spans import job_parts
+from condor_pydagman.report.spans import averages, job_parts, ran_s
 from condor_pydagman.vocabulary import STATE_WORDS, NodeKind, NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.files import files_of_node, path_of, piece_of
 from condor_pydagman.web.live_dag import LiveDag
-from condor_pydagman.web.node_rows import NodeRows, ended_at, row_of, runtime_s
+from condor_pydagman.web.node_rows import NodeRows, ended_at, row_of
 from condor_pydagman.web.picture_boxes import MAX_OPEN, PictureBoxes
 from condor_pydagman.web.queue_answers import output_of
 from condor_pydagman.web.steering import (
@@ -136,19 +135,10 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
     if run is not None and run.status is NodeStatus.ERROR:
         excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
         excerpts = {run.name: excerpt} if excerpt is not None else {}
-    return Facts(
-        found.name,
-        DagState(state),
-        time.time(),
-        reader.run,
-        found.exit_code,
-        found.cluster,
-        found.ad,
-        dag,
-        shown(found.nodes_log),
-        shown(found.out),
-        shown(found.paths.halt),
-        os.path.exists(found.paths.halt),
+    return facts_of(found, reader.run, time.time())._replace(
+        state=DagState(state),
+        dag=dag,
+        has_halt_file=os.path.exists(found.paths.halt),
         excerpts=excerpts,
     )
 
@@ -206,72 +196,49 @@ def timeline_of(
     last = run.ended or (max(run.last, now) if run.begun else 0.0)
     first = run.begun if begin is None else begin
     until = max(last if end is None else end, first + 1.0)
-    chart = _Chart(first, (until - first) / count, count)
-    _fill(chart, run, min(now, last or now))
-    return {"buckets": chart.rows() if run.begun else [], "longest": _longest(reader, now)}
+    step, end_of_all = (until - first) / count, min(now, last or now)
+    ran = [
+        (since - first, ended - first)
+        for node in run.nodes.values()
+        for attempt in node.attempts
+        for part, since, ended in job_parts(attempt, end_of_all)
+        if part == "run"
+    ]
+    begins, ends = sorted(begin for begin, _ in ran), sorted(end for _, end in ran)
+    columns = zip(averages(begins, ends, step, count), *_ended(run, first, step, count))
+    buckets = [
+        {
+            "t": round(first + bucket * step, 3),
+            "running": round(max(running, 0.0), 3),
+            "ended": ended,
+            "failed": failed,
+        }
+        for bucket, (running, ended, failed) in enumerate(columns)
+    ]
+    return {"buckets": buckets if run.begun else [], "longest": _longest(reader, now)}
 
 
-class _Chart:
-    """Counts by bucket: a difference array, so that adding an interval takes constant time."""
-
-    def __init__(self, begin: float, step: float, count: int) -> None:
-        self._begin, self._step, self._count = begin, step, count
-        self._changes = [0.0] * (count + 2)  # +1 in the bucket where a job begins, -1 where it ends
-        self._partial = [0.0] * (count + 1)  # for buckets that an interval covers in part
-        self.ended, self.failed = [0] * count, [0] * count
-
-    def bucket_of(self, when: float) -> int:
-        """The bucket of a time; -1 if it is outside."""
-        bucket = int((when - self._begin) / self._step) if when >= self._begin else -1
-        if bucket < self._count:
-            return bucket
-        is_end = when <= self._begin + self._count * self._step + 1e-6
-        return self._count - 1 if is_end else -1
-
-    def add(self, since: float, until: float) -> None:
-        """Count one job as running between two times, seconds since the epoch."""
-        begin = min(max((since - self._begin) / self._step, 0.0), self._count)
-        end = min(max((until - self._begin) / self._step, 0.0), self._count)
-        first, last = int(begin), int(end)
-        self._partial[first] -= begin - first
-        self._partial[last] += end - last
-        self._changes[first] += 1.0
-        self._changes[last] -= 1.0
-
-    def rows(self) -> list[dict[str, Any]]:
-        """By bucket: begin, average number that runs, how many have ended and failed."""
-        through = list(accumulate(self._changes))
-        return [
-            {
-                "t": round(self._begin + bucket * self._step, 3),
-                "running": round(max(through[bucket] + self._partial[bucket], 0.0), 3),
-                "ended": self.ended[bucket],
-                "failed": self.failed[bucket],
-            }
-            for bucket in range(self._count)
-        ]
-
-
-def _fill(chart: _Chart, run: Run, now: float) -> None:
+def _ended(run: Run, begin: float, step: float, count: int) -> tuple[list[int], list[int]]:
+    """How many attempts have ended in each interval, and how many of them have failed."""
+    ended, failed = [0] * count, [0] * count
     for node in run.nodes.values():
         for attempt in node.attempts:
-            if attempt.started:
-                for kind, since, until in job_parts(attempt, now):
-                    if kind == "run":
-                        chart.add(since, until)
             end = ended_at(attempt)
-            bucket = chart.bucket_of(end) if end is not None else -1
-            if bucket >= 0:
-                chart.ended[bucket] += 1
+            bucket = int((end - begin) / step) if end is not None and end >= begin else -1
+            if end is not None and bucket == count and end <= begin + count * step + 1e-6:
+                bucket -= 1
+            if 0 <= bucket < count:
+                ended[bucket] += 1
                 is_last = attempt is node.attempts[-1]  # what another one follows has failed
-                chart.failed[bucket] += not is_last or node.counted is not NodeStatus.DONE
+                failed[bucket] += not is_last or node.counted is not NodeStatus.DONE
+    return ended, failed
 
 
 def _longest(reader: DagReader, now: float) -> list[dict[str, Any]]:
     found = []
     for name, node in reader.run.nodes.items():
         if node.attempts and node.attempts[-1].started:
-            found.append((runtime_s(node.attempts[-1], now) or 0.0, name))
+            found.append((ran_s(node.attempts[-1], now), name))
     found.sort(reverse=True)
     numbers = map(reader.find, (name for _, name in found[:MAX_LONGEST_NODES]))
     return [row_of(reader, number, now) for number in numbers if number is not None]
@@ -500,7 +467,7 @@ class DagAnswers:
         except PydagmanError as error:
             raise Refused(409, str(error)) from None
         self._controls.forget(dag)
-        return dumped(answer.as_json())
+        return dumped(answer._asdict())
 
 
 def names_chosen(dag: LiveDag, wanted: Request) -> list[str]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from condor_pydagman import feature_table
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.follow.run_model import DagState
+from condor_pydagman.follow.overview import told_apart
+from condor_pydagman.follow.run_model import OVER, DagState, counts_in
 from condor_pydagman.follow.shown_states import done_of
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
@@ -23,18 +24,7 @@ from condor_pydagman.web.threads import Threads
 
 MAX_LIVE = 20  # DAGs that are kept in memory
 MAX_LEFT = 200  # DAGs that have left the queue, which are listed
-_COUNTS = {  # of the job ad; nodes in the queue are told apart by their jobs
-    "done": "DAG_NodesDone",
-    "pre": "DAG_NodesPrerun",
-    "post": "DAG_NodesPostrun",
-    "ready": "DAG_NodesReady",
-    "waiting": "DAG_NodesUnready",
-    "failed": "DAG_NodesFailed",
-    "futile": "DAG_NodesFutile",
-}
 _Glance = tuple[str, dict[str, int], int, float, Any]
-_OVER = (DagState.SUCCEEDED.value, DagState.FAILED.value, DagState.REMOVED.value)
-_OF_TABLE = ("done", "pre", "idle", "post", "ready", "waiting", "failed", "futile")
 
 
 class DagsList:
@@ -153,7 +143,7 @@ class DagsList:
         before, seen = self._glances.get(name, (None, None))
         if seen is None or found.ad or before != mark:
             seen = _at_a_glance(found)
-            if seen[0] in _OVER:
+            if DagState(seen[0]) in OVER:
                 self._glances[name] = mark, seen
         return seen
 
@@ -161,27 +151,23 @@ class DagsList:
 def _at_a_glance(found: FoundDag) -> _Glance:
     """Of a DAG that nobody looks at: state, counts, total, begin; by its job's ad or its files."""
     ad, begun = found.ad, float(found.ad.get("JobStartDate") or found.submitted or 0)
-    if ad.get("DAG_NodesTotal") is not None and "ExitCode" not in ad:
-        return found.state.value, _counts_of_ad(ad), int(ad["DAG_NodesTotal"]), begun, None
+    counts = counts_in(ad)
+    if counts and "ExitCode" not in ad:
+        running = int(ad.get("DAG_JobsRunning") or 0) + int(ad.get(MORE_RUNNING) or 0)
+        held = int(ad.get("DAG_JobsHeld") or 0) + int(ad.get(MORE_HELD) or 0)
+        return found.state.value, _shown(counts, running, held), counts["total"], begun, None
     try:
         files = state_of_files(found.paths)
     except PydagmanError:
         return found.state.value, {}, 0, begun, None
-    numbers = files.run.counts or (0,) * 9
-    counts = {word: number for word, number in zip(_OF_TABLE, numbers[1:]) if number}
-    state = found.state if ad else files.state
-    return state.value, counts, numbers[0], begun, None
+    counts, state = files.counts, found.state if ad else files.state
+    return state.value, _shown(counts), counts.get("total", 0), begun, None
 
 
-def _counts_of_ad(ad: Mapping[str, Any]) -> dict[str, int]:
-    counts = {word: int(ad.get(name) or 0) for word, name in _COUNTS.items()}
-    queued = int(ad.get("DAG_NodesQueued") or 0)
-    running = int(ad.get("DAG_JobsRunning") or 0) + int(ad.get(MORE_RUNNING) or 0)
-    held = int(ad.get("DAG_JobsHeld") or 0) + int(ad.get(MORE_HELD) or 0)
-    counts["running"] = min(running, queued)
-    counts["held"] = min(held, queued - counts["running"])
-    counts["idle"] = queued - counts["running"] - counts["held"]
-    return {word: count for word, count in counts.items() if count}
+def _shown(counts: Mapping[str, int], running: int = 0, held: int = 0) -> dict[str, int]:
+    """States of which there are nodes."""
+    apart = told_apart(counts, running, held)
+    return {word: count for word, count in apart.items() if count and word != "total"}
 
 
 def _as_it_is(found: FoundDag, ads: Mapping[int, Ad]) -> FoundDag:

@@ -11,6 +11,7 @@ from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.follow.shown_states import KEYS, Shown, why_done
+from condor_pydagman.report.spans import ran_s
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.tables import Rows
@@ -79,11 +80,7 @@ def ended_at(attempt: Attempt) -> float | None:
 
 def runtime_s(attempt: Attempt, now: float) -> float | None:
     """Seconds that its jobs ran, so far; None if none has."""
-    if not attempt.started:
-        return None
-    end = attempt.stopped or (attempt.ended if not attempt.in_queue else 0.0) or now
-    paused = sum(again - stopped for stopped, again in attempt.pauses)
-    return round(max(end - attempt.started - paused, 0.0), 3)
+    return round(ran_s(attempt, now), 3) if attempt.started else None
 
 
 def reason_of(reader: DagReader, number: int) -> str:

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any
 
 from condor_pydagman.adapters import request_client
-from condor_pydagman.adapters.request_client import SteeringAnswer
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.feature_table import SERVES_CLIENTS, own
@@ -78,10 +77,6 @@ class Answer(NamedTuple):
     effect: str = ""  # a sentence that says what it does
     loses_work: bool = False  # whether jobs that run are lost by it
 
-    def as_json(self) -> dict[str, Any]:
-        """The fields by name."""
-        return {**self._asdict(), "refused": list(self.refused)}
-
 
 class Steering:
     """Steers DAGs.  All methods may block; they are called in a thread of their own."""
@@ -110,7 +105,11 @@ class Steering:
             dry=request.dry,
             **request.options,
         )
-        return _answer(request, found)
+        refused = [
+            {"node": node, "state": "", "reason": reason}
+            for node, reason in found.refused[:MAX_REFUSED]
+        ]
+        return Answer(found.done, refused, found.refused_count, **_effect(request, found.done))
 
     def groups(self, dag: FoundDag) -> Sequence[GroupReport]:
         """What DAGMan says of groups that run at sites.
@@ -134,15 +133,6 @@ def _either_case(letter: str) -> str:
     if letter == "[" or (lower != upper and len(lower) == len(upper) == 1):
         return f"[{lower}{upper}]"
     return letter
-
-
-def _answer(request: Request, found: SteeringAnswer) -> Answer:
-    refused = [
-        {"node": node, "state": "", "reason": reason}
-        for node, reason in found.refused[:MAX_REFUSED]
-    ]
-    effect = _effect(request, found.done)
-    return Answer(found.done, refused, found.refused_count, **effect)
 
 
 def _effect(request: Request, count: int) -> dict[str, Any]:

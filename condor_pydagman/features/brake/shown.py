@@ -9,7 +9,7 @@ from condor_pydagman.features.brake.commands import ABORT
 from condor_pydagman.features.brake.run import BrakeRecord, read_record
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence
-from condor_pydagman.follow.notices.known import HaltedBy, Known
+from condor_pydagman.follow.notices.facts import Facts, HaltedBy
 from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
@@ -73,14 +73,14 @@ def _acts(event: DagEvent) -> str:
 EVENTS: Events = {"dag.brake": _acts}
 
 
-def halted_by(known: Known) -> HaltedBy | None:
+def halted_by(facts: Facts) -> HaltedBy | None:
     """The brakes that act, and why."""
-    acting = BrakesSeen.of(known.run).acting
+    acting = BrakesSeen.of(facts.run).acting
     if not acting:
         return None
     named = f"Brake{'s' * (len(acting) > 1)} {names_of(list(acting))}"
     evidence = tuple(
-        Evidence(known.nodes_log, message(f"brake {brake.record.why}"), brake.time)
+        Evidence(facts.nodes_log, message(f"brake {brake.record.why}"), brake.time)
         for brake in acting.values()
     )
     ends = any(brake.record.effect == ABORT for brake in acting.values())

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.bundle.alone import alone_in
 from condor_pydagman.features.bundle.chains import LONG_S, why_apart, why_unlike
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.shown import BundleSeen, BundlesSeen, brief, bundle_of
 from condor_pydagman.follow.carriers import carrier_of, in_queue, nodes_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of
-from condor_pydagman.report.spans import job_parts
+from condor_pydagman.report.spans import ran_s
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
@@ -102,7 +102,7 @@ def moments(run: Run, attempt: Attempt) -> Iterator[tuple[float, str]]:
 
 def _of_all(bundle: BundleSeen, now: float) -> str:
     """Of how much that is a part, if it is known."""
-    ran = sum(end - begin for kind, begin, end in job_parts(bundle.job, now) if kind == "run")
+    ran = ran_s(bundle.job, now)
     return f" of the {brief(ran)} of {bundle.name}" if bundle.job.ended and ran else ""
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.enough.commands import PARENTS, EnoughsOfDag, enoughs_of, words
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.enough.shown import EnoughSeen
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.vocabulary import NodeStatus
@@ -120,17 +120,16 @@ def _place(state: GraphState, number: int) -> tuple[Evidence, ...]:
 # Of one node.
 
 
-def unneeded(facts: Facts, run: NodeRun) -> Notice:
+def unneeded(facts: Facts, run: NodeRun) -> Iterator[Notice]:
     """Why a node that counts as done is not needed."""
-    line = run.unneeded_by
-    reached = EnoughSeen.of(facts.run).reached
-    if line in reached:
-        counts = reached[line].record.counts
-        sentence = f"It is not needed: {message(line)} is reached, as {message(counts)}."
-        evidence = reached[line].evidence(facts.nodes_log)
-        return Notice("node.unneeded", Weight.NOTE, sentence, (run.name,), evidence)
+    line, evidence = run.unneeded_by, tuple[Evidence, ...]()
     sentence = f"It is not needed: {message(line)}."
-    if not run.why:
+    reached = EnoughSeen.of(facts.run).reached.get(line)
+    if reached is not None:
+        counts = message(reached.record.counts)
+        sentence = f"It is not needed: {message(line)} is reached, as {counts}."
+        evidence = reached.evidence(facts.nodes_log)
+    elif not run.why:
         source = facts.run.rescue_read or "the DAG file"
         sentence = f"It is not needed: an earlier run did not need it, {message(source)} says."
-    return Notice("node.unneeded", Weight.NOTE, sentence, (run.name,))
+    yield Notice("node.unneeded", Weight.NOTE, sentence, (run.name,), evidence)

@@ -8,7 +8,7 @@ from typing import Any
 from condor_pydagman.features.enough.run import EnoughRecord, read_record
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import Known
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
@@ -59,21 +59,21 @@ EVENTS: Events = {
 }
 
 
-def notices(known: Known) -> Iterator[Notice]:
+def notices(facts: Facts) -> Iterator[Notice]:
     """Those that are reached."""
-    for line, reached in EnoughSeen.of(known.run).reached.items():
-        yield _reached_words(known, line, reached)
+    for line, reached in EnoughSeen.of(facts.run).reached.items():
+        yield _reached_words(facts, line, reached)
 
 
-def _reached_words(known: Known, line: str, reached: ReachedEnough) -> Notice:
-    names = tuple(_unneeded(known, line)) if known.may_count else ()
+def _reached_words(facts: Facts, line: str, reached: ReachedEnough) -> Notice:
+    names = tuple(_unneeded(facts, line)) if facts.may_count else ()
     left = f"; {number_of(len(names), 'node')} {does(len(names), 'be')} not needed" if names else ""
     sentence = f"{message(line)} is reached: {message(reached.record.counts)}{left}."
-    evidence = reached.evidence(known.nodes_log)
+    evidence = reached.evidence(facts.nodes_log)
     notice = Notice("enough.reached", Weight.NOTE, sentence, names, evidence, since=reached.time)
     return notice._replace(says_all=True)
 
 
-def _unneeded(known: Known, line: str) -> Iterator[str]:
-    nodes = known.run.nodes.values()
+def _unneeded(facts: Facts, line: str) -> Iterator[str]:
+    nodes = facts.run.nodes.values()
     return (run.name for run in nodes if run.is_unneeded and line in run.why)

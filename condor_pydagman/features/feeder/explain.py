@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.feeder.shown import FeederSeen
+from condor_pydagman.follow.notices.facts import Facts
 
 
 def explains_failure(facts: Facts) -> bool:

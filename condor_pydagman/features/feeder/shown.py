@@ -14,7 +14,7 @@ from condor_pydagman.features.feeder.report import (
 from condor_pydagman.features.growth.shown import fed
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import Known
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
@@ -104,33 +104,33 @@ def overview_lines(seen: Overview) -> Iterator[Flow]:
         yield flow(f"feeder: {how}", "")
 
 
-def notices(known: Known) -> Iterator[Notice]:
+def notices(facts: Facts) -> Iterator[Notice]:
     """That it has failed, or that the DAG waits for it."""
-    seen = FeederSeen.of(known.run)
+    seen = FeederSeen.of(facts.run)
     if seen.state == "failed":
-        yield _failed_words(known, seen)
+        yield _failed_words(facts, seen)
         return
-    told = known.ad.get(ATTRIBUTE)
-    has_one = known.dag is not None and bool(known.dag.features.get("feeder"))
-    if not known.is_live or seen.state or not has_one:
+    told = facts.ad.get(ATTRIBUTE)
+    has_one = facts.dag is not None and bool(facts.dag.features.get("feeder"))
+    if not facts.is_live or seen.state or not has_one:
         return
     if not isinstance(told, str) or adds_no_more(told):
         return
     if has_failed_last(told):
         sentence = "The FEEDER failed, and DAGMan runs it again."
-    elif known.all_ended:
+    elif facts.all_ended:
         sentence = "The DAG is waiting for its FEEDER, which has not said that it is done."
     else:
         return
-    evidence = Evidence(f"{ATTRIBUTE} of job {known.cluster}", message(told))
+    evidence = Evidence(f"{ATTRIBUTE} of job {facts.cluster}", message(told))
     yield Notice("dag.feeder", Weight.WAITING, sentence, (), (evidence,))
 
 
-def _failed_words(known: Known, seen: FeederSeen) -> Notice:
-    evidence = Evidence(known.nodes_log, message(seen.reason), seen.time)
+def _failed_words(facts: Facts, seen: FeederSeen) -> Notice:
+    evidence = Evidence(facts.nodes_log, message(seen.reason), seen.time)
     advice = "Fix the program, then submit the DAG again to run it again (docs/growth.md)."
     sentence = "The FEEDER failed too often: it adds nothing more to the DAG."
-    if not known.is_live:
+    if not facts.is_live:
         sentence = "The FEEDER failed too often, so the DAG is not complete."
     return Notice(
         "dag.feeder", Weight.PROBLEM, sentence, (), (evidence,), (advice,), since=seen.time

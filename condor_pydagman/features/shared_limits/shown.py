@@ -7,7 +7,7 @@ from typing import Any
 
 from condor_pydagman.features.shared_limits.overview import WORDS, LimitRow, LimitsAsked, waits_for
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import Known
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.report.feature_words import Flow, flow
@@ -25,9 +25,9 @@ def overview_lines(seen: Overview) -> Iterator[Flow]:
         yield flow(f"shared limit {limit['name']}: {taken}, {own}", "")
 
 
-def notices(known: Known) -> Iterator[Notice]:
+def notices(facts: Facts) -> Iterator[Notice]:
     """Why the DAG can have no places, and one for each limit that it waits for."""
-    asked = known.of.get("shared_limits", ())
+    asked = facts.of.get("shared_limits", ())
     if not isinstance(asked, LimitsAsked):  # a glance knows of its own part alone
         yield from _of_glance(asked)
         return
@@ -39,11 +39,11 @@ def notices(known: Known) -> Iterator[Notice]:
             f" {message(asked.trouble)}.",
             advice=("To list the limits: condor_pydagman limits",),
         )
-    for row in waits_for(asked.rows, known.cluster):
-        (mine,) = [one for one in row.dags if one.cluster == known.cluster]
+    for row in waits_for(asked.rows, facts.cluster):
+        (mine,) = [one for one in row.dags if one.cluster == facts.cluster]
         what, taken = WORDS[row.kind]
-        in_use = f"{row.taken:,} of {row.most:,} {taken} are in use{_by(row, known.cluster)}"
-        waited = duration(max(0.0, known.now - mine.since))
+        in_use = f"{row.taken:,} of {row.most:,} {taken} are in use{_by(row, facts.cluster)}"
+        waited = duration(max(0.0, facts.now - mine.since))
         evidence = (Evidence("the shared limits", f"the DAG has waited for {waited}", mine.since),)
         yield _full(row.name, mine.waiting, what, in_use, evidence, mine.since)
 

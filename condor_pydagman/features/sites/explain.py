@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.sites.shown import waiting_notices
 from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.graph.model import Dag
 
 

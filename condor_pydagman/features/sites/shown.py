@@ -11,7 +11,7 @@ from condor_pydagman.features.sites.matching import look_at_ends
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import Known, Nodes
+from condor_pydagman.follow.notices.facts import Facts, Nodes
 from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.overview import MAX_LISTED, Overview
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, Seen
@@ -22,6 +22,7 @@ from condor_pydagman.printable import does, message, number_of, printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import SPACE, Events, Flow, Piece, Section, why
+from condor_pydagman.report.spans import ran_s
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration, number
 
@@ -182,15 +183,15 @@ def overview_lines(seen: Overview) -> Iterator[Flow]:
         yield Flow(_at_sites(of), SPACE)
 
 
-def notices(known: Known) -> Iterator[Notice]:
+def notices(facts: Facts) -> Iterator[Notice]:
     """Groups that wait for a site, that leave one, or that get none any more."""
-    told = known.of.get("sites", ())
+    told = facts.of.get("sites", ())
     if isinstance(told, Mapping):  # a glance has counted them
         if told.get("waiting"):
-            yield _waiting_words(Nodes(told["waiting"], told["first"]), told["reason"], known.out)
+            yield _waiting_words(Nodes(told["waiting"], told["first"]), told["reason"], facts.out)
         return
     yield from _siteless(told)
-    yield from waiting_notices(told, known.now)
+    yield from waiting_notices(told, facts.now)
     yield from _leaving(told)
 
 
@@ -304,15 +305,8 @@ def _use(name: str, groups: int, own: list[tuple[NodeRun, Attempt]], now: float)
         node.status is NodeStatus.DONE and attempt is node.attempts[-1] for node, attempt in own
     )
     failed = sum(bool(attempt.value) or bool(attempt.reason) for _, attempt in own)
-    ran = sum(_ran_s(attempt, now) for _, attempt in own)
+    ran = sum(ran_s(attempt, now) for _, attempt in own)
     return SiteUse(name, groups, done, len(own), failed, ran)
-
-
-def _ran_s(attempt: Attempt, now: float) -> float:
-    if not attempt.started:
-        return 0.0
-    paused = sum(again - stopped for stopped, again in attempt.pauses)
-    return max((attempt.stopped or now) - attempt.started - paused, 0.0)
 
 
 def sections(run: Run, end: float) -> Iterator[Section]:

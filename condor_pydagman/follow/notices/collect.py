@@ -2,8 +2,8 @@
 
 The module `shown` of a feature may have:
 
-- `notices(known)`: what the feature has to say of the DAG.
-- `halted_by(known)`: what of it has halted or ended the DAG (`HaltedBy`), None if nothing has.
+- `notices(facts)`: what the feature has to say of the DAG.
+- `halted_by(facts)`: what of it has halted or ended the DAG (`HaltedBy`), None if nothing has.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from condor_pydagman.feature_table import told, used_in
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.data_waits import data_wait_notices
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
-from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.notices.name_lists import capitalized, some_nodes
 from condor_pydagman.follow.notices.throttles import throttle_notices
 from condor_pydagman.follow.overview import failure_of
@@ -24,39 +24,39 @@ from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.words import duration, result
 
 
-def notices_of(known: Known) -> tuple[Notice, ...]:
+def notices_of(facts: Facts) -> tuple[Notice, ...]:
     """What the core of DAGMan and its features have to say, the most important first."""
-    used = used_in(known.dag, known.run)
-    of_features = (one for ask in told("shown", "notices", used) for one in ask(known))
+    used = used_in(facts.dag, facts.run)
+    of_features = (one for ask in told("shown", "notices", used) for one in ask(facts))
     return in_order(
         (
-            *halt_notices(known),
-            *held_job_notices(known),
-            *throttle_notices(known),
-            *data_wait_notices(known),
-            *standstill_notices(known),
+            *halt_notices(facts),
+            *held_job_notices(facts),
+            *throttle_notices(facts),
+            *data_wait_notices(facts),
+            *standstill_notices(facts),
             *of_features,
         )
     )
 
 
-def standstill_notices(known: Known) -> Iterator[Notice]:
+def standstill_notices(facts: Facts) -> Iterator[Notice]:
     """Why nothing happens though DAGMan runs."""
-    if known.retrying.number and known.is_live:
-        yield _retrying(known)
-    stalled = since_last_end(known.run, known.now)
-    if stalled > STALLED_S and known.is_live and not known.is_halted:
+    if facts.retrying.number and facts.is_live:
+        yield _retrying(facts)
+    stalled = since_last_end(facts.run, facts.now)
+    if stalled > STALLED_S and facts.is_live and not facts.is_halted:
         yield Notice(
             "dag.stalled",
             Weight.WAITING,
             f"No node has finished for {duration(stalled)}.",
-            since=known.now - stalled,
+            since=facts.now - stalled,
         )
 
 
-def _retrying(known: Known) -> Notice:
-    nodes = known.retrying
-    left = known.next_retry - known.now
+def _retrying(facts: Facts) -> Notice:
+    nodes = facts.retrying
+    left = facts.next_retry - facts.now
     when = f"; the next attempt begins in {duration(left)}" if left > 0 else ""
     sentence = (
         f"{capitalized(some_nodes(nodes))} failed and {does(nodes.number, 'be')} waiting for the"
@@ -67,18 +67,18 @@ def _retrying(known: Known) -> Notice:
         Weight.WAITING,
         sentence,
         tuple(nodes.names),
-        tuple(_failed_attempts(known)),
+        tuple(_failed_attempts(facts)),
         awaited=f"the retry delay of {number_of(nodes.number, 'node')}",
     )
 
 
-def _failed_attempts(known: Known) -> Iterator[Evidence]:
+def _failed_attempts(facts: Facts) -> Iterator[Evidence]:
     """How the last attempt of the first of them has failed."""
-    first = next(iter(known.retrying.names), "")
-    run = known.run.nodes.get(first)
+    first = next(iter(facts.retrying.names), "")
+    run = facts.run.nodes.get(first)
     if run is None or not run.attempts:
         return
-    failure, attempt = failure_of(run, known.run), run.attempts[-1]
+    failure, attempt = failure_of(run, facts.run), run.attempts[-1]
     how = result(failure.value, failure.reason)
     text = f"attempt {attempt.number + 1} of {message(first)}: {how}"
-    yield Evidence(known.nodes_log, text, attempt.ended or run.since)
+    yield Evidence(facts.nodes_log, text, attempt.ended or run.since)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import DataWait, Known
+from condor_pydagman.follow.notices.facts import DataWait, Facts
 from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.printable import does, message
 from condor_pydagman.words import duration
@@ -44,19 +44,19 @@ def wait_of(node: str, path: str, lines: Iterable[tuple[float, str]]) -> DataWai
     return again
 
 
-def data_wait_notices(known: Known) -> Iterator[Notice]:
+def data_wait_notices(facts: Facts) -> Iterator[Notice]:
     """One for each thing that nodes wait for."""
-    if not (known.data_waits and known.is_live):
+    if not (facts.data_waits and facts.is_live):
         return
     alike: dict[tuple[str, bool], list[DataWait]] = {}
-    for wait in known.data_waits:
+    for wait in facts.data_waits:
         alike.setdefault((wait.text, wait.is_again), []).append(wait)
     for (text, is_again), waits in alike.items():
         names = tuple(wait.node for wait in waits)
         first = min(waits, key=lambda wait: wait.since)
         what = message(text[:MAX_TEXT])
         nodes = f"DATA {nodes_named(names)}"
-        for_s = duration(max(0.0, known.now - first.since))
+        for_s = duration(max(0.0, facts.now - first.since))
         if is_again:
             tries = "try" if len(names) > 1 else "tries"
             sentence = f"{nodes} {tries} a placement again: {what}."

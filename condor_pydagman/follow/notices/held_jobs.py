@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.follow.carriers import nodes_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import HELD, Known, QueuedJob
+from condor_pydagman.follow.notices.facts import HELD, Facts, QueuedJob
 from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.follow.run_model import DagState, NodeRun
 from condor_pydagman.named_tuple import NamedTuple
@@ -27,15 +27,15 @@ MAX_JOBS = 5  # or nodes, in a command
 _IN_QUEUE = (DagState.RUNNING, DagState.HALTED, DagState.HELD, DagState.INTERRUPTED, DagState.IDLE)
 
 
-def held_job_notices(known: Known) -> list[Notice]:
+def held_job_notices(facts: Facts) -> list[Notice]:
     """One for each kind of hold; none of a DAG that has ended."""
-    if known.state not in _IN_QUEUE:
+    if facts.state not in _IN_QUEUE:
         return []
     groups: dict[tuple[int, bool], list[QueuedJob]] = {}
-    for job in sorted(known.held, key=_number):
+    for job in sorted(facts.held, key=_number):
         groups.setdefault((job.code, _BY_STEER in job.reason), []).append(job)
     return [
-        _notice(code, jobs, known, _release(code, jobs, known, apart=(code, not steered) in groups))
+        _notice(code, jobs, facts, _release(code, jobs, facts, apart=(code, not steered) in groups))
         for (code, steered), jobs in groups.items()
     ]
 
@@ -77,38 +77,38 @@ def _nodes(jobs: Sequence[QueuedJob]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(job.node for job in jobs))
 
 
-def _release(code: int, jobs: Sequence[QueuedJob], known: Known, *, apart: bool) -> str:
+def _release(code: int, jobs: Sequence[QueuedJob], facts: Facts, *, apart: bool) -> str:
     """The command that releases these jobs, and no others; `apart`: of those with the same code
     some were held by steering and some were not."""
     nodes, steered = _nodes(jobs), _BY_STEER in jobs[0].reason
-    if steered and known.is_live and len(nodes) <= MAX_JOBS:
-        return shlex.join(("condor_pydagman", "steer", "release", known.name, *nodes))
-    if len(jobs) <= MAX_JOBS or not known.cluster:
+    if steered and facts.is_live and len(nodes) <= MAX_JOBS:
+        return shlex.join(("condor_pydagman", "steer", "release", facts.name, *nodes))
+    if len(jobs) <= MAX_JOBS or not facts.cluster:
         return f"condor_release {' '.join(job.job for job in jobs[:MAX_JOBS])}"
-    which = f"DAGManJobId == {known.cluster} && HoldReasonCode == {code}"
+    which = f"DAGManJobId == {facts.cluster} && HoldReasonCode == {code}"
     if apart:
         which += f' && {"" if steered else "!"}regexp("[(]condor_pydagman steer[)]", HoldReason)'
     return f"condor_release -constraint '{which}'"
 
 
-def _notice(code: int, jobs: Sequence[QueuedJob], known: Known, release: str) -> Notice:
+def _notice(code: int, jobs: Sequence[QueuedJob], facts: Facts, release: str) -> Notice:
     nodes = _nodes(jobs)
     oldest = min((job.since for job in jobs if job.since), default=0.0)
     held = f"{does(len(jobs), 'be')} held"
     if oldest:
         are = "has been held" if len(jobs) == 1 else "are held, the longest"
-        held = f"{are} for {duration(known.now - oldest)}"
+        held = f"{are} for {duration(facts.now - oldest)}"
     sentence = (
         f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {held}: {_meaning(code, jobs)}"
         f" (HoldReasonCode {code})."
     )
-    all_nodes = tuple(one for name in nodes for one in nodes_of(known.run, name))
+    all_nodes = tuple(one for name in nodes for one in nodes_of(facts.run, name))
     return Notice(
         "job.held",
         Weight.PROBLEM,
         sentence,
         all_nodes,
-        tuple(_evidence(job, known) for job in jobs[:MAX_EXAMPLES]),
+        tuple(_evidence(job, facts) for job in jobs[:MAX_EXAMPLES]),
         hold_advice(code, release),
         since=oldest,
         command=release,
@@ -117,9 +117,9 @@ def _notice(code: int, jobs: Sequence[QueuedJob], known: Known, release: str) ->
     )
 
 
-def _evidence(job: QueuedJob, known: Known) -> Evidence:
+def _evidence(job: QueuedJob, facts: Facts) -> Evidence:
     text = f"job {job.job} of {message(job.node)}: {message(job.reason)}"
-    return Evidence(known.held_by, text, job.since)
+    return Evidence(facts.held_by, text, job.since)
 
 
 class HoldCode(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.follow.notices.known import Nodes
+from condor_pydagman.follow.notices.facts import Nodes
 from condor_pydagman.names import BUNDLE
 from condor_pydagman.printable import number_of, printable
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.known import Known, Nodes, Throttled
+from condor_pydagman.follow.notices.facts import Facts, Nodes, Throttled
 from condor_pydagman.follow.notices.name_lists import some_nodes
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, message, number_of
@@ -28,26 +28,26 @@ _PRE = Throttle("DAGMan_MaxPreScripts", "-MaxPre", "PRE script{s} running")
 _POST = Throttle("DAGMan_MaxPostScripts", "-MaxPost", "POST script{s} running")
 
 
-def throttle_notices(known: Known) -> Iterator[Notice]:
+def throttle_notices(facts: Facts) -> Iterator[Notice]:
     """One for each throttle that keeps nodes from going on."""
-    load = known.load
-    if load is None or known.run.halted:
+    load = facts.load
+    if load is None or facts.run.halted:
         return
     of_all = (_PRE, load.pre), (_POST, load.post), (_JOBS, load.nodes), (_IDLE, load.idle)
     for throttle, counted in of_all:
         if counted.waiting.number:
-            yield from _full(throttle, counted, known)
-    if known.run.queue_full and load.nodes.waiting.number:
-        yield _full_queue(load.nodes, known)
-    limits = known.dag.category_limits if known.dag is not None else {}
+            yield from _full(throttle, counted, facts)
+    if facts.run.queue_full and load.nodes.waiting.number:
+        yield _full_queue(load.nodes, facts)
+    limits = facts.dag.category_limits if facts.dag is not None else {}
     for category, limit in limits.items():
         counted = load.categories.get(category, Throttled())
         if counted.active >= limit and counted.waiting.number:
-            yield _full_category(category, limit, counted, known)
+            yield _full_category(category, limit, counted, facts)
 
 
-def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Notice]:
-    limit = _limit_of(throttle, known)
+def _full(throttle: Throttle, counted: Throttled, facts: Facts) -> Iterator[Notice]:
+    limit = _limit_of(throttle, facts)
     if not limit or counted.active < limit:
         return
     what = f"{counted.active:,} {throttle.counted.format(s='' if counted.active == 1 else 's')}"
@@ -56,27 +56,27 @@ def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Noti
     sentence = (
         f"{throttle.option[1:]} is reached: {what}, the limit is {limit}; {_wait(counted.waiting)}"
     )
-    place = known.limit_places.get(throttle.attribute, "")
+    place = facts.limit_places.get(throttle.attribute, "")
     evidence = Evidence(place or f"{throttle.attribute} of DAGMan's job", str(limit))
     command = f"condor_submit_dag {throttle.option} N"
     advice = f"To set another limit, submit with: {command}"
-    if known.cluster:
-        command = f"condor_qedit {known.cluster} {throttle.attribute} N"
+    if facts.cluster:
+        command = f"condor_qedit {facts.cluster} {throttle.attribute} N"
         advice = f"To change the limit now: {command}"
     yield _notice(sentence, counted, evidence)._replace(advice=(advice,), command=command)
 
 
-def _full_queue(counted: Throttled, known: Known) -> Notice:
-    knob = _KNOB.search(known.run.queue_full)
+def _full_queue(counted: Throttled, facts: Facts) -> Notice:
+    knob = _KNOB.search(facts.run.queue_full)
     limit = f" ({knob[0]}; DAGMan's own job counts)" if knob else ""
     sentence = f"The schedd's queue is full{limit}; {_wait(counted.waiting)}"
-    notice = _notice(sentence, counted, Evidence(known.out, message(known.run.queue_full)))
+    notice = _notice(sentence, counted, Evidence(facts.out, message(facts.run.queue_full)))
     command = "condor_q -allusers -totals"
     advice = f"DAGMan tries again when jobs have left it. To see how many there are: {command}"
     return notice._replace(advice=(advice,), command=command)
 
 
-def _full_category(category: str, limit: int, counted: Throttled, known: Known) -> Notice:
+def _full_category(category: str, limit: int, counted: Throttled, facts: Facts) -> Notice:
     line, what = f"MAXJOBS {message(category)} {limit}", number_of(counted.active, "node")
     if counted.nodes:
         places = number_of(counted.active, "place")
@@ -85,7 +85,7 @@ def _full_category(category: str, limit: int, counted: Throttled, known: Known) 
         f"Category {message(category)} is full: {what} of it in the queue, {line} in the DAG file;"
         f" {_wait(counted.waiting)}"
     )
-    return _notice(sentence, counted, Evidence(known.name, line))
+    return _notice(sentence, counted, Evidence(facts.name, line))
 
 
 def _notice(sentence: str, counted: Throttled, evidence: Evidence) -> Notice:
@@ -97,7 +97,7 @@ def _wait(waiting: Nodes) -> str:
     return f"{some_nodes(waiting)} {does(waiting.number, 'be')} waiting because of that."
 
 
-def _limit_of(throttle: Throttle, known: Known) -> int:
+def _limit_of(throttle: Throttle, facts: Facts) -> int:
     """Its value now, 0 for none."""
-    value = known.ad.get(throttle.attribute, known.run.limits.get(throttle.attribute, 0))
+    value = facts.ad.get(throttle.attribute, facts.run.limits.get(throttle.attribute, 0))
     return value if isinstance(value, int) else 0

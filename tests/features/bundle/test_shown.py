@@ -9,11 +9,10 @@ import pytest
 from condor_pydagman.explain.explain_dag import explain_dag
 from condor_pydagman.explain.explain_node import explain_node, life_of
 from condor_pydagman.explain.explanation import Explanation
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.bundle.shown import BundlesSeen, brief, overview, sections
-from condor_pydagman.follow.notices.known import HELD, QueuedJob
+from condor_pydagman.follow.notices.facts import HELD, Facts, QueuedJob
 from condor_pydagman.follow.overview import Dagman, Standing
-from condor_pydagman.follow.run_model import DagState
+from condor_pydagman.follow.run_model import COUNTS, DagState
 from condor_pydagman.follow.shown_states import Shown, shown_state
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.report.event_words import event_words
@@ -328,7 +327,7 @@ def test_of_a_dag_that_nobody_has_read_nodes_run_with_their_bundle(logs: BundleL
     logs.hold(212)
     logs.task("A", 1)
     run = logs.follow()
-    run.counts = 5, 1, 0, 4, 0, 0, 0, 0, 0
+    run.counts = dict(zip(COUNTS, (5, 1, 0, 4, 0, 0, 0, 0, 0)))
     seen = Standing("", Dagman("running"), Tally(run), exact=False).at(logs.now)
     assert (seen.counts["running"], seen.counts["held"], seen.counts["idle"]) == (2, 2, 0)
 
@@ -382,7 +381,7 @@ def test_of_a_dag_that_nobody_has_read_no_more_run_than_dagman_says(logs: Bundle
     logs.made()
     logs.runs()
     run = logs.follow()
-    run.counts = 4, 0, 0, 2, 0, 0, 2, 0, 0
+    run.counts = dict(zip(COUNTS, (4, 0, 0, 2, 0, 0, 2, 0, 0)))
     counts = Standing("", Dagman("running"), Tally(run), exact=False).at(logs.now).counts
     assert (counts["running"], counts["idle"], counts["waiting"]) == (2, 0, 2)
 

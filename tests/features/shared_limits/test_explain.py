@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow, LimitsAsked
 from condor_pydagman.features.shared_limits.shown import notices
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import DagState, Run
 from tests.unit.explain import known
 

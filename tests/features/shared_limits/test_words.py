@@ -7,7 +7,7 @@ from typing import Any
 
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.follow.notices.collect import notices_of
-from condor_pydagman.follow.notices.known import Known
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.monitor.outside_facts import OutsideFacts
@@ -45,7 +45,7 @@ def test_shared_limits() -> None:
     pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script")
     limits = [tape, pre, tape._replace(name="free", waiting=0)]
     one = seen(a_run(), outside={"shared_limits": [limit._asdict() for limit in limits]})
-    known = Known("t.dag", DagState.RUNNING, NOW, Run(), of=one.of_features, may_count=False)
+    known = Facts("t.dag", DagState.RUNNING, NOW, Run(), of=one.of_features, may_count=False)
     shown = " ".join(text(one.with_notices(notices_of(known))).split())
     assert "shared limit tape: 950 of 1,000 jobs in use, 120 by this DAG shared" in shown
     assert (

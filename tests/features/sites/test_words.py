@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.features.sites.shown import GroupSite, GroupSites, SiteUse, sites_used
 from condor_pydagman.follow.notices.collect import notices_of
-from condor_pydagman.follow.notices.known import Known
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
@@ -42,7 +42,7 @@ def test_groups_that_wait_for_a_site() -> None:
 
 
 def noticed(one: Overview) -> Overview:
-    known = Known("t.dag", DagState.RUNNING, NOW, Run(), of=one.of_features, may_count=False)
+    known = Facts("t.dag", DagState.RUNNING, NOW, Run(), of=one.of_features, may_count=False)
     return one.with_notices(notices_of(known))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from condor_pydagman.adapters.request_client import SteeringAnswer
 from condor_pydagman.cli import pydagman, steer, which_dag
-from condor_pydagman.monitor.found_state import DagState
+from condor_pydagman.follow.run_model import DagState
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from condor_pydagman.engine.node_states import PUBLISHED, State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.explain.load import known_of
+from condor_pydagman.explain.load import with_load
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.notices.known import Known
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import (
     Attempt,
     DagState,
@@ -117,6 +116,6 @@ def texts(finding: Notice) -> list[str]:
     return [f"{piece.source}: {piece.text}" for piece in finding.evidence]
 
 
-def known(facts: Facts) -> Known:
+def known(facts: Facts) -> Facts:
     """What notices need of it."""
-    return known_of(facts, GraphState(facts.dag, facts.run) if facts.dag is not None else None)
+    return with_load(facts, GraphState(facts.dag, facts.run) if facts.dag is not None else None)

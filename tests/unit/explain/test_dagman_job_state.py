@@ -10,8 +10,8 @@ from condor_pydagman.explain.dagman_job_state import (
     dagman_findings,
     failed_by_ad,
 )
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Notice, Weight
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.vocabulary import DagStatus, NodeStatus

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from condor_pydagman.explain.explain_dag import explain_dag
-from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.follow.run_model import Run
+from condor_pydagman.follow.notices.facts import Facts
+from condor_pydagman.follow.run_model import COUNTS, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.explain import NOW, attempt, facts_of
 
@@ -18,7 +18,7 @@ def test_counts_of_a_table_or_of_the_job_ad_if_the_logs_are_not_whole() -> None:
     ad = {"DAG_NodesTotal": 9, "DAG_NodesDone": 4, "DAG_NodesQueued": 5}
     facts = facts_of(None, {}, run=run, ad=ad)
     assert explain_dag(facts).headline == "t.dag is running: 9 nodes, 4 done, 5 in the queue."
-    run.counts = (8, 1, 0, 3, 0, 0, 4, 0, 0)
+    run.counts = dict(zip(COUNTS, (8, 1, 0, 3, 0, 0, 4, 0, 0)))
     assert ": 8 nodes, 1 done, 3 in the queue, 4 waiting" in explain_dag(facts).headline
     assert explain_dag(facts_of(None, {}, run=Run())).headline == "t.dag is running."
 

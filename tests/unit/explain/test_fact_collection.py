@@ -12,7 +12,7 @@ from condor_pydagman.explain import fact_collection
 from condor_pydagman.explain.dagman_job_state import rescue_findings
 from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.fact_collection import collect_facts
-from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import find_dag

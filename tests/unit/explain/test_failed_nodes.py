@@ -9,10 +9,11 @@ import pytest
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.failed_nodes import failed_node_findings, futile_findings
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Excerpt, Facts
+from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.features.growth.shown import refusal
 from condor_pydagman.follow.node_placements import NodePlacements
 from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import Attempt, Usage
 from condor_pydagman.vocabulary import MAY_BE_MACRO, NodeStatus
 from tests.unit.explain import attempt, facts_of, texts, without_jobs

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.explain.jobs import idle_job_findings
-from condor_pydagman.explain.known_facts import Clause, Facts, Fit
+from condor_pydagman.explain.known_facts import Clause, Fit
 from condor_pydagman.follow.notice import Weight
-from condor_pydagman.follow.notices.known import IDLE, QueuedJob
+from condor_pydagman.follow.notices.facts import IDLE, Facts, QueuedJob
 from tests.unit.explain import NOW, facts_of, texts
 
 TEXT = "JOB A a.sub\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.explain.jobs import running_findings
-from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.explain import NOW, attempt, facts_of, script, texts, without_jobs
 

@@ -10,7 +10,7 @@ import pytest
 
 from condor_pydagman.follow import overview
 from condor_pydagman.follow.overview import Dagman, Overview, Standing
-from condor_pydagman.follow.run_model import Halted, Run
+from condor_pydagman.follow.run_model import COUNTS, Halted, Run
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.vocabulary import JournalRecord
 from tests.dag_logs import BEGIN
@@ -88,8 +88,8 @@ def test_the_newer_of_what_dagman_has_counted(
     ad: dict[str, int], told_at: float, done: int
 ) -> None:
     run = Run()
-    run.counts, run.counts_time = (9, 5, 0, 0, 0, 0, 0, 0, 0), told_at
-    counts, _ = overview._counts_of_dagman(run, ad, Tally(run, None))
+    run.counts, run.counts_time = dict(zip(COUNTS, (9, 5, 0, 0, 0, 0, 0, 0, 0))), told_at
+    counts, _ = overview._counts(Tally(run, None), ad, exact=False)
     assert counts["done"] == done
 
 
@@ -140,7 +140,8 @@ def test_a_dag_that_is_slow_does_not_stand_still() -> None:
 
 def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
     tally = a_run()
-    tally.run.counts, tally.run.counts_time = (100, 50, 1, 5, 2, 3, 30, 2, 7), 950.0
+    tally.run.counts = dict(zip(COUNTS, (100, 50, 1, 5, 2, 3, 30, 2, 7)))
+    tally.run.counts_time = 950.0
     one = seen(tally, exact=False)
     assert (one.counts["total"], one.counts["done"], one.counted) == (100, 50, 950.0)
     assert (one.counts["running"], one.counts["held"], one.counts["idle"]) == (2, 2, 1)

@@ -9,10 +9,10 @@ import pytest
 
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Plan
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor import dag_monitor
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
-from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.vocabulary import NodeStatus
 from tests.dag_logs import DagLogs

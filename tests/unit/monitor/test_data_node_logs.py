@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from condor_pydagman.follow.notices.known import DataWait
+from condor_pydagman.follow.notices.facts import DataWait
 from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.monitor.data_node_logs import data_waits
 from condor_pydagman.monitor.found_dag import find_dag

@@ -10,9 +10,9 @@ import pytest
 
 from condor_pydagman import dag_status
 from condor_pydagman.errors import FileError, PoolError, UsageError
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import find_dag, find_here, started_in
-from condor_pydagman.monitor.found_state import DagState
 from tests import log_samples
 from tests.dag_logs import DagLogs
 

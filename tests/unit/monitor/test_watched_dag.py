@@ -12,11 +12,12 @@ from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.piece import PieceText
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.monitor import plan, schedd_queries, watched_dag
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.found_state import DagState, StateOfFiles, state_of_files
+from condor_pydagman.monitor.found_state import StateOfFiles, state_of_files
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.own_events import record_event

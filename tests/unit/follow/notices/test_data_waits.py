@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.follow.notices.data_waits import data_wait_notices, wait_of
-from condor_pydagman.follow.notices.known import DataWait, Known
+from condor_pydagman.follow.notices.facts import DataWait, Facts
 from condor_pydagman.follow.run_model import DagState, Run
 
 REST = "http://h:80, which has failed and is left alone until 11/27/26 10:05:00"
@@ -38,7 +38,7 @@ def test_a_placement_that_is_tried_again() -> None:
 
 
 def notices(*found: DataWait, state: DagState = DagState.RUNNING) -> list[str]:
-    known = Known("t.dag", state, 160.0, Run(), data_waits=found)
+    known = Facts("t.dag", state, 160.0, Run(), data_waits=found)
     return [notice.sentence for notice in data_wait_notices(known)]
 
 

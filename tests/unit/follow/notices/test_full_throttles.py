@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.explain.load import retry_delay_left
 from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.throttles import throttle_notices
 from condor_pydagman.follow.tally import Taken
 from condor_pydagman.vocabulary import NodeStatus

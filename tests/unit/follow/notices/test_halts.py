@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.notices.facts import DagmanJob, Facts
 from condor_pydagman.follow.notices.halts import halt_notices
-from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.run_model import DagState, Halted, Run
 from condor_pydagman.vocabulary import HELD_BY_DAGMAN
 from tests.unit.explain import dag_of
@@ -13,7 +13,7 @@ NOW = 1000.0
 
 
 def said(state: DagState, run: Run | None = None, **more: object) -> list[Notice]:
-    return list(halt_notices(Known("t.dag", state, NOW, run or Run(), 7)._replace(**more)))  # type: ignore[arg-type]
+    return list(halt_notices(Facts("t.dag", state, NOW, run or Run(), 7)._replace(**more)))  # type: ignore[arg-type]
 
 
 def test_a_held_dagman_by_its_ad() -> None:
@@ -36,7 +36,7 @@ def test_a_held_dagman_by_its_ad() -> None:
 
 def test_why_dagmans_job_was_removed() -> None:
     by = "via condor_rm (by user ann)"
-    (notice,) = said(DagState.REMOVED, removed_because=by, left=NOW - 5)
+    (notice,) = said(DagState.REMOVED, dagman_job=DagmanJob(removed=by, left=NOW - 5))
     assert notice.sentence == (
         f"DAGMan's job was removed: {by}; DAGMan removed the jobs of its nodes."
     )

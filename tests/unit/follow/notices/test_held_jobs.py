@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.notices.facts import HELD, IDLE, QueuedJob
 from condor_pydagman.follow.notices.held_jobs import (
     HOLD_CODES,
     held_job_notices,
     hold_advice,
     hold_code,
 )
-from condor_pydagman.follow.notices.known import HELD, IDLE, QueuedJob
 from tests.unit.explain import NOW, facts_of, known
 
 TEXT = "JOB A a.sub\n"

@@ -9,12 +9,12 @@ import pytest
 
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.notices.collect import notices_of
-from condor_pydagman.follow.notices.known import Known
+from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.follow.run_model import DagState, Halted
+from condor_pydagman.follow.run_model import COUNTS, DagState, Halted
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
-from condor_pydagman.monitor.watched_dag import known_run
+from condor_pydagman.monitor.watched_dag import logged_facts
 from tests.dag_logs import BEGIN
 from tests.unit.follow.bench import Bench
 from tests.unit.follow.test_overview import DAG, HELD, a_run, held, seen
@@ -27,9 +27,9 @@ def found(work_directory: Path) -> FoundDag:
     return find_dag("t.dag", ask=False)
 
 
-def known(tally: Tally, state: DagState = DagState.RUNNING, **how: Any) -> Known:
+def known(tally: Tally, state: DagState = DagState.RUNNING, **how: Any) -> Facts:
     look = seen(tally, **how)
-    return known_run(find_dag("t.dag", ask=False), state, look, tally, {})
+    return logged_facts(find_dag("t.dag", ask=False), state, look, tally, {})
 
 
 def noticed(tally: Tally, cause: str, **how: Any) -> list[Notice]:
@@ -44,7 +44,7 @@ def looked(tally: Tally, state: DagState = DagState.RUNNING) -> Overview:
 def test_throttles_of_a_dag_that_is_too_big_to_be_read() -> None:
     tally = a_run()
     tally.run.limits = {"DAGMan_MaxJobs": 5, "DAGMan_MaxPreScripts": 2}
-    tally.run.counts = (100, 50, 3, 5, 2, 12000, 30, 2, 7)
+    tally.run.counts = dict(zip(COUNTS, (100, 50, 3, 5, 2, 12000, 30, 2, 7)))
     pre, jobs = noticed(Tally(tally.run), "throttle.full", exact=False)
     assert "2 PRE scripts running, the limit is 2; 1 node is waiting" in pre.sentence
     assert "the limit is 5; 12,000 nodes are waiting" in jobs.sentence
@@ -77,10 +77,9 @@ def test_a_halted_dag_fails_if_nodes_are_left_that_have_not_begun() -> None:
 
 def test_a_dag_of_which_no_node_is_left() -> None:
     assert not known(a_run()).all_ended
-    counts = (3, 1, 0, 0, 0, 0, 0, 1, 1)
     tally = Tally(a_run().run)
     tally.run.in_queue.clear()
-    tally.run.counts = counts
+    tally.run.counts = dict(zip(COUNTS, (3, 1, 0, 0, 0, 0, 0, 1, 1)))
     assert known(tally, exact=False).all_ended
 
 

@@ -1,4 +1,4 @@
-"""What must be known of a DAG that is followed for what is said of it."""
+"""What must be known of a DAG for what is said of it; what could not be found out is left empty."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.follow.notice import Evidence
-from condor_pydagman.follow.run_model import DagState, Hold, Run
+from condor_pydagman.follow.run_model import LIVE, DagState, Hold, Run
+from condor_pydagman.follow.tally import Taken
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -79,28 +80,38 @@ class HaltedBy(NamedTuple):
     ends: bool  # whether it has ended the DAG
 
 
-class Known(NamedTuple):
+class DagmanJob(NamedTuple):
+    """DAGMan's job, by its own log `<dag>.dagman.log`."""
+
+    cluster: int = 0
+    submitted: float = 0.0  # when
+    hold: Hold | None = None  # if it is held
+    removed: str = ""  # why, '' if it was not; at `left`
+    left: float = 0.0  # when it left the queue, 0.0 if it has not
+
+
+class Facts(NamedTuple):
     """What is known of a DAG."""
 
     name: str  # its DAG file as the user knows it
     state: DagState  # what it is about
     now: float  # the time, seconds since the epoch
-    run: Run  # its last run
+    run: Run  # its last run; an empty one if its logs can't be read
     cluster: int = 0  # of DAGMan's job, 0 if it is not known
     ad: Mapping[str, Any] = {}  # DAGMan's job ad, {} if it is not known
     dag: Dag | None = None  # the graph, None if it is not at hand
+    exit_code: int | None = None  # condor_dagman's; None while it runs or if it is not known
     # names of its files, as the user knows them
     out: str = ""
     nodes_log: str = ""
     halt_file: str = ""
     has_halt_file: bool = False  # whether that exists
-    hold: Hold | None = None  # of DAGMan's job, by its log; None if that knows of none
-    removed_because: str = ""  # why that job was removed, '' if it was not, or nobody has said
-    left: float = 0.0  # when it left the queue, by its log; 0.0 if that does not say so
+    dagman_job: DagmanJob = DagmanJob()  # as its log has it
     held: Sequence[QueuedJob] = ()  # jobs that are held
     held_by: str = ""  # what says so
     # what throttles count; None if nobody has counted, or DAGMan does not run
     load: Load | None = None
+    taken: Taken | None = None  # the places of limits that nodes take; None if the DAG is not known
     limit_places: Mapping[str, str] = {}  # where throttles were set, by their names in the job ad
     retrying: Nodes = Nodes()  # failed nodes that wait for their next attempt
     next_retry: float = 0.0  # when the first of these begins; 0.0 if that is not known
@@ -111,11 +122,21 @@ class Known(NamedTuple):
     of: Mapping[str, Any] = {}
     data_waits: Sequence[DataWait] = ()  # what DATA nodes wait for
     may_count: bool = True  # whether there is time to look at all nodes one by one
+    # of an explanation alone
+    # in the queue, idle or held ones; None if the schedd was not asked or did not answer
+    jobs: tuple[QueuedJob, ...] | None = None
+    fits: tuple[Any, ...] = ()  # idle jobs and machines (`explain.known_facts.Fit`)
+    # of the error files of failed jobs, and debug files of failed scripts, by the names of nodes
+    excerpts: Mapping[str, Any] = {}  # (`explain.known_facts.Excerpt`)
+    rescue: Any = None  # the newest rescue file (`RescueFile` there), None if there is none
+    submit_command: str = ""  # what submits the DAG again; '' if another DAG does that
+    inner: Mapping[str, Facts] = {}  # what is known of sub-DAGs, by the names of their nodes
+    unknown: tuple[str, ...] = ()  # what could not be found out, and why: sentences
 
     @property
     def is_live(self) -> bool:
         """Whether DAGMan runs, and what waits may still go on."""
-        return self.state in (DagState.RUNNING, DagState.HALTED)
+        return self.state in LIVE
 
     @property
     def is_halted(self) -> bool:
