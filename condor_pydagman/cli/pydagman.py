@@ -228,6 +228,7 @@ SUBCOMMANDS = {
     "web": "cli.web_command",
     "explain": "cli.explain",
     "ls": "cli.ls",
+    "top": "cli.top",
     "tail": "cli.tail",
     "logs": "cli.logs_command",
     "report": "cli.report_command",

@@ -94,6 +94,11 @@ class Report(NamedTuple):
     halts: Halts = Halts()
     priority: int = 0
     shown: tuple[Shown, ...] = ()
+    last_end_at: float = 0.0  # of a node, seconds since the epoch; 0.0 if none has ended
+    refusals: int = 0  # submissions that the schedd has not taken
+    resubmitting: int = 0  # nodes that are submitted again after one
+    retrying: int = 0  # nodes that wait for the delay of their next run
+    throttled: bool = False  # whether a throttle forbids another submission
 
 
 class NodeReport(NamedTuple):

@@ -20,6 +20,7 @@ from condor_pydagman.engine.node_states import (
 from condor_pydagman.engine.report import Deferrals, Halts, NodeReport, OwnJobs, Report
 from condor_pydagman.engine.script_words import EXIT_CODE_MACROS, exit_code_macros
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.submission import throttled
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
     NO_NODE,
@@ -36,6 +37,7 @@ def report(run: RunState) -> Report:
     for status, count in zip(_published(run), run.nodes.counts):
         by_status[status] += count
     table, deferrals = run.job_table, run.deferrals.counts
+    attempts = run.submission.attempts
     own = [own_jobs() for own_jobs in run.hooks.own_jobs]
     idle, held, running, _ = map(sum, zip(OwnJobs(0, 0, 0), *own))
     return Report(
@@ -74,6 +76,11 @@ def report(run: RunState) -> Report:
             run.halt.by_rule,
         ),
         shown=tuple(one for shown in run.hooks.shown for one in shown()),
+        last_end_at=run.log.last_end_at,
+        refusals=sum(attempts.values()),
+        resubmitting=sum(run.nodes.states[node] == State.READY for node in attempts),
+        retrying=len(run.retrying.queue.nodes),
+        throttled=bool(throttled(run)),
     )
 
 
