@@ -92,9 +92,9 @@ def on_event(run: RunState, event: LogEvent) -> None:
         handler(run, node, event)
     elif kind in run.hooks.events:
         run.hooks.events[kind](node, event)
-    counts = run.nodes.counts
-    if counts[State.DONE] + counts[State.FAILED] != run.log.ended:
-        run.log.note_ends(counts[State.DONE] + counts[State.FAILED], run.happened(event.time))
+    ended = run.nodes.counts[State.DONE] + run.nodes.counts[State.FAILED]
+    if ended != run.log.ended:
+        run.log.ended, run.log.last_end_at = ended, event.time
     if run.log.unmatched_events and (kind == EventKind.SUBMIT or record == JournalRecord.ADOPTED):
         if run.phase is Phase.ENDED:
             return  # the log is not used

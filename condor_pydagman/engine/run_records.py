@@ -126,7 +126,7 @@ class LogReading:
         self.config = ""  # the knobs that decide states, see `Config.deciding`
         self.last_event_at = 0.0  # when an event was last read, seconds since the epoch
         self.ended = 0  # nodes that were done or had failed then
-        self.last_end_at = 0.0  # when their number changed last, seconds since the epoch
+        self.last_end_at = 0.0  # when their number changed last, by the log
         self.last_report_at = 0.0  # when it was last told what the DAG waits for
         # what the log can't have of this DAG, if it is only followed: nodes that were submitted
         # though parents had not ended, and the jobs
@@ -156,10 +156,6 @@ class LogReading:
     def can_not_be(self, node: int, job: str) -> None:
         """This DAG can't have that job of the node."""
         self.impossible.append((node, job))
-
-    def note_ends(self, ended: int, when: float) -> None:
-        """So many nodes are done or have failed since then, seconds since the epoch."""
-        self.ended, self.last_end_at = ended, when
 
     def configured(self, text: str) -> None:
         """From here on these knobs are in force."""

@@ -20,7 +20,6 @@ from condor_pydagman.engine.node_states import (
 from condor_pydagman.engine.report import Deferrals, Halts, NodeReport, OwnJobs, Report
 from condor_pydagman.engine.script_words import EXIT_CODE_MACROS, exit_code_macros
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.engine.submission import throttled
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
     NO_NODE,
@@ -78,10 +77,15 @@ def report(run: RunState) -> Report:
         shown=tuple(one for shown in run.hooks.shown for one in shown()),
         last_end_at=run.log.last_end_at,
         refusals=sum(attempts.values()),
-        resubmitting=sum(run.nodes.states[node] == State.READY for node in attempts),
+        resubmitting=_resubmitting(run) if attempts else 0,
         retrying=len(run.retrying.queue.nodes),
-        throttled=bool(throttled(run)),
+        throttled=run.submission.blocked_by not in ("", "empty", "halt"),
     )
+
+
+def _resubmitting(run: RunState) -> int:
+    """How many nodes wait to be submitted again."""
+    return sum(run.nodes.states[node] == State.READY for node in run.submission.attempts)
 
 
 def _published(run: RunState) -> list[NodeStatus]:

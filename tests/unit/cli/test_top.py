@@ -13,6 +13,7 @@ from condor_pydagman.cli import pydagman, top
 from condor_pydagman.cli.dag_table import COLUMNS, Shown, shown, table
 from condor_pydagman.cli.top_screen import View, summary
 from condor_pydagman.monitor.queued_dags import QueuedDag, queued_dag
+from tests.schemas import check
 
 
 def dag(cluster: int, owner: str = "ann", **more: Any) -> QueuedDag:
@@ -67,6 +68,8 @@ def test_root_sees_all(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> Non
 def test_json(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert pydagman.main(["top", "--json", "--subdags"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for row in rows:
+        check("top", row)
     assert [(row["v"], row["cluster"], row["outer"]) for row in rows] == [
         (1, 1, 0), (1, 2, 0), (1, 3, 1)
     ]  # fmt: skip
