@@ -268,7 +268,8 @@ class Publisher:
 
     def _write_ad(self) -> None:
         statistics = self.statistics.expression()
-        new = own_ad.attributes(self.run.engine.report(), self._clock.time(), statistics)
+        report, now = self.run.engine.report(), self._clock.time()
+        new = own_ad.attributes(report, now, statistics, is_last=self._ended)
         new.update(progress_ad.usage(*self.run.process.usage()))
         changes = own_ad.changed(new, {**self._published, **self._requested})
         if not changes and self.ad_age_s >= AD_RENEW_S:

@@ -73,10 +73,12 @@ def literal(value: str | int) -> str:
     return str(value) if isinstance(value, int) else quoted(value)
 
 
-def attributes(report: Report, now: float, statistics: str = "") -> dict[str, str]:
+def attributes(
+    report: Report, now: float, statistics: str = "", *, is_last: bool = False
+) -> dict[str, str]:
     """All attributes of a DAG's state, the time of the update among them (seconds).
 
-    `statistics` is the expression of DAG_Stats.
+    `statistics` is the expression of DAG_Stats; `is_last` adds what the history is to keep.
     """
     numbers = {
         "DAG_Status": int(report.dag_status),
@@ -101,8 +103,10 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
     texts = {name: str(value) for name, value in numbers.items()}
     # With the status in one edit, so that a DAGMan that is started again finds both or none.
     texts[HALTED] = "true" if report.halts.by_command or report.halts.paused else "false"
-    for name, value in progress_ad.attributes(report).items():
-        texts[name] = literal(value)
+    values = progress_ad.attributes(report)
+    if is_last:
+        values.update(progress_ad.summary(report))
+    texts.update((name, literal(value)) for name, value in values.items())
     for one in report.shown:
         if one.attribute:
             texts[one.attribute] = "undefined" if one.value == "" else literal(one.value)

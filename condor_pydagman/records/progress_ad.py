@@ -4,7 +4,7 @@ node ended last, and what the DAG waits for (docs/administrators.md)."""
 from __future__ import annotations
 
 from condor_pydagman import __version__
-from condor_pydagman.engine.report import Report
+from condor_pydagman.engine.report import MAX_FAILED_FIRST, Report
 
 VERSION = "PYDAGMAN_Version"  # of condor_pydagman
 LAST_END = "PYDAGMAN_LastNodeEnd"  # seconds since the epoch
@@ -12,6 +12,15 @@ WAITS_FOR = "PYDAGMAN_WaitsFor"  # a cause of docs/watching.md, '' if it waits f
 WAITS_FOR_COUNT = "PYDAGMAN_WaitsForCount"  # of jobs for a cause `job.`, of nodes for others
 REFUSALS = "PYDAGMAN_SubmitRefusals"  # how many submissions the schedd has not taken
 
+RETRIES = "PYDAGMAN_Retries"  # that nodes have taken
+FAILED = "PYDAGMAN_FailedNodes"  # names of those that failed first, separated by commas
+# seconds, summed over jobs: in the queue, on hold, running, and the last runs of those that failed
+TIMES = {
+    "PYDAGMAN_IdleSeconds": "idle_s",
+    "PYDAGMAN_HeldSeconds": "held_s",
+    "PYDAGMAN_RunSeconds": "running_s",
+    "PYDAGMAN_WastedSeconds": "wasted_s",
+}
 MEMORY = "PYDAGMAN_MemoryKB"  # of DAGMan's own, without what processes share
 CPU = "PYDAGMAN_CpuSeconds"  # of DAGMan's process
 
@@ -49,3 +58,14 @@ def waits_for(report: Report) -> tuple[str, int]:
         "node.futile": report.futile,
     }
     return next(((cause, count) for cause, count in causes.items() if count > 0), ("", 0))
+
+
+def summary(report: Report) -> dict[str, str | int]:
+    """The values of the attributes that a DAG leaves at its end, for the history."""
+    values: dict[str, str | int] = {RETRIES: report.retries}
+    values.update((name, round(getattr(report, field))) for name, field in TIMES.items())
+    if report.failed_first:
+        *most, last = report.failed_first
+        more = "..." if len(most) == MAX_FAILED_FIRST - 1 else last
+        values[FAILED] = ", ".join([*most, more])
+    return values

@@ -506,7 +506,10 @@ def _node_told(report: NodeReport) -> dict[str, Any]:
 
 
 # What a report has for operators, which the recordings do not have.
-_OF_OPERATORS = ("last_end_at", "refusals", "resubmitting", "retrying", "throttled")
+_OF_OPERATORS = (
+    *("last_end_at", "refusals", "resubmitting", "retrying", "throttled", "retries"),
+    *("idle_s", "held_s", "running_s", "wasted_s"),
+)
 
 
 def _dag_told(report: Report) -> dict[str, Any]:

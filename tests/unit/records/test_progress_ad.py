@@ -42,3 +42,19 @@ def test_what_is_not_there_is_not_published() -> None:
     assert more[progress_ad.LAST_END] == 5 and more[progress_ad.REFUSALS] == 2
     assert progress_ad.usage(0, 7) == {}
     assert progress_ad.usage(12, 7) == {progress_ad.MEMORY: "12", progress_ad.CPU: "7"}
+
+
+def test_what_the_history_keeps() -> None:
+    report = NOTHING._replace(retries=2, idle_s=1.6, running_s=60.0, wasted_s=9.0)
+    assert progress_ad.summary(report) == {
+        "PYDAGMAN_Retries": 2,
+        "PYDAGMAN_IdleSeconds": 2,
+        "PYDAGMAN_HeldSeconds": 0,
+        "PYDAGMAN_RunSeconds": 60,
+        "PYDAGMAN_WastedSeconds": 9,
+    }
+    for count, names in ((1, "N0"), (5, "N0, N1, N2, N3, N4"), (6, "N0, N1, N2, N3, N4, ...")):
+        failed = tuple(f"N{number}" for number in range(count))
+        assert (
+            progress_ad.summary(report._replace(failed_first=failed))[progress_ad.FAILED] == names
+        )
