@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.cli import lint_report, ls, top
+from condor_pydagman.cli import lint_report, ls, runs_command, top
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.follow import dag_events, overview
 from condor_pydagman.follow.follower import COUNTS
@@ -23,6 +23,7 @@ from condor_pydagman.follow.notice import ALL_CAUSES, Evidence, Weight
 from condor_pydagman.follow.run_model import DagState, Usage
 from condor_pydagman.follow.shown_states import COUNTED, LOOKS
 from condor_pydagman.lint.findings import ALL_CODES, Severity
+from condor_pydagman.monitor.ended_dags import EndedDag
 from condor_pydagman.monitor.queued_dags import QueuedDag
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -197,7 +198,8 @@ def files() -> dict[str, str]:
         "events": _events(),
         "watch": _watch(),
         "ls": _ls(),
-        "top": _top(),
+        "top": _row("top", top.VERSION, QueuedDag),
+        "runs": _row("runs", runs_command.VERSION, EndedDag),
         "checker": _checker(),
         "lint": _lint(),
     }
@@ -325,11 +327,11 @@ def _ls() -> Schema:
     return _titled("ls", ls.VERSION, "A line of condor_pydagman ls --json", found)
 
 
-def _top() -> Schema:
-    found = of_class(QueuedDag)
-    found["properties"] = {"v": {"const": top.VERSION}, **found["properties"]}
+def _row(name: str, version: int, of: type) -> Schema:
+    found = of_class(of)
+    found["properties"] = {"v": {"const": version}, **found["properties"]}
     found["required"].insert(0, "v")
-    return _titled("top", top.VERSION, "A line of condor_pydagman top --json", found)
+    return _titled(name, version, f"A line of condor_pydagman {name} --json", found)
 
 
 def _checker() -> Schema:

@@ -12,6 +12,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
+from condor_pydagman.cli.which_dags import add_schedd_options
 from condor_pydagman.errors import PoolError, UsageError
 from condor_pydagman.monitor.queue_metrics import FAMILIES, Sums, figures
 from condor_pydagman.monitor.queued_dags import QueuedDag, queued_dags
@@ -30,10 +31,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--output", metavar="FILE", help="replace this file instead of printing")
     parser.add_argument("--by-user", action="store_true", help="tell users apart")
-    parser.add_argument("--name", default="", metavar="SCHEDD", help="ask this schedd")
-    parser.add_argument(
-        "--pool", default="", metavar="HOST", help="ask this pool's collector for it"
-    )
+    add_schedd_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -229,6 +229,7 @@ SUBCOMMANDS = {
     "explain": "cli.explain",
     "ls": "cli.ls",
     "top": "cli.top",
+    "runs": "cli.runs_command",
     "metrics": "cli.metrics_command",
     "tail": "cli.tail",
     "logs": "cli.logs_command",

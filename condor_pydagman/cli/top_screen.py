@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from condor_pydagman.cli.dag_table import COLUMNS, Shown, shown, table
+from condor_pydagman.cli.dag_table import IN_QUEUE, Shown, shown
+from condor_pydagman.cli.text_table import table
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor.queued_dags import QueuedDag
 from condor_pydagman.printable import printable
@@ -36,7 +37,7 @@ class View:
         if key in moves:
             self.first = max(self.first + moves[key], 0)
         elif key in (ord("<"), ord(">")):
-            names = list(COLUMNS)
+            names = list(IN_QUEUE)
             place = names.index(self.how.sort) + (1 if key == ord(">") else -1)
             self.how = self.how._replace(sort=names[place % len(names)])
         elif key == ord("r"):
@@ -57,10 +58,9 @@ class View:
         self.how, self.first = self.how._replace(text=text), 0
 
 
-def run(look: Look, sort: str, interval_s: float) -> int:
-    """Show the table until `q` is pressed; returns the exit code."""
+def run(look: Look, sort: str, interval_s: float) -> None:
+    """Show the table until `q` is pressed."""
     curses.wrapper(_run, look, View(sort), interval_s)
-    return 0
 
 
 def _run(screen: Any, look: Look, view: View, interval_s: float) -> None:
@@ -84,9 +84,9 @@ def _run(screen: Any, look: Look, view: View, interval_s: float) -> None:
 
 def _draw(screen: Any, dags: Sequence[QueuedDag], view: View, problem: str) -> None:
     height, width = screen.getmaxyx()
-    rows, page = shown(dags, view.how), max(height - 3, 1)
+    rows, page = shown(dags, IN_QUEUE, view.how), max(height - 3, 1)
     view.first = min(view.first, max(len(rows) - page, 0))
-    head, *lines = table(rows, time.time(), width - 1)
+    head, *lines = table(list(IN_QUEUE.values()), rows, time.time(), width - 1)
     screen.erase()
     _put(screen, 0, problem or summary(dags, view.how))
     _put(screen, 1, head, curses.A_REVERSE)

@@ -7,7 +7,7 @@ the schedd little, and reads nothing that they have written.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from condor_pydagman.errors import UsageError
@@ -113,14 +113,14 @@ def queued_dags(condition: str, *, name: str = "", pool: str = "") -> list[Queue
 
 def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
     """The DAG of the ad of a DAGMan's job."""
-    numbers = {name: _number(ad, attribute) for name, attribute in _NUMBERS.items()}
+    numbers = {name: number_of(ad, attribute) for name, attribute in _NUMBERS.items()}
     for name, attribute in _MORE.items():
-        numbers[name] += _number(ad, attribute)
+        numbers[name] += number_of(ad, attribute)
     version = ad.get(VERSION)
     stock = "condor_dagman" if "DAG_Status" in ad else ""
     return QueuedDag(
         owner=str(ad.get("Owner", "")),
-        dag=_dag_file(ad),
+        dag=dag_file(ad),
         state=state_of_ad(ad)[0].value,
         program=f"condor_pydagman {version}" if version else stock,
         waits_for=str(ad.get(WAITS_FOR) or ""),
@@ -128,21 +128,17 @@ def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
     )
 
 
-def _number(ad: Mapping[str, Any], attribute: str) -> int:
+def number_of(ad: Mapping[str, Any], attribute: str) -> int:
     """0 of what is no number: users set attributes to anything, and the bindings' Undefined is an
     int."""
     value: Any = ad.get(attribute)
     return int(value) if type(value) in (int, float) and abs(value) < 1 << 63 else 0
 
 
-def _dag_file(ad: Mapping[str, Any]) -> str:
+def dag_file(ad: Mapping[str, Any]) -> str:
+    """Path of the first DAG file of a DAGMan's job; it ends with `?` if the ad does not tell it."""
     try:
         name = options_of_ad(ad).dag_files[0]
     except (UsageError, ValueError, IndexError):
         name = "?"
     return os.path.normpath(os.path.join(str(ad.get("Iwd", "")), name))
-
-
-def without_sub_dags(dags: Iterable[QueuedDag]) -> Iterator[QueuedDag]:
-    """Those that are not nodes of others."""
-    return (dag for dag in dags if not dag.outer)

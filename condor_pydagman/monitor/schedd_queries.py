@@ -79,15 +79,33 @@ def ads_in_queue(condition: str, wanted: Sequence[str], name: str, pool: str) ->
     Raises:
         PoolError: there is no such schedd, or it does not answer.
     """
+    return _asked(
+        lambda bindings: list(_schedd(bindings, name, pool).query(condition, list(wanted))),
+        f"the schedd {name}".rstrip(),
+    )
 
-    def ask(htcondor2: Any) -> list[Ad]:
-        schedd = htcondor2.Schedd()
-        if name or pool:
-            collector = htcondor2.Collector(pool or None)
-            schedd = htcondor2.Schedd(collector.locate(htcondor2.DaemonType.Schedd, name or None))
-        return list(schedd.query(condition, list(wanted)))
 
-    return _asked(ask, f"the schedd {name}".rstrip())
+def ads_in_history(
+    condition: str, wanted: Sequence[str], most: int, name: str, pool: str
+) -> list[Ad]:
+    """The same of the history, the newest first, and `most` of them.
+
+    Raises:
+        PoolError: there is no such schedd, or it does not answer.
+    """
+    return _asked(
+        lambda bindings: list(
+            _schedd(bindings, name, pool).history(condition, list(wanted), match=most)
+        ),
+        f"the schedd {name}".rstrip() + " for its history",
+    )
+
+
+def _schedd(htcondor2: Any, name: str, pool: str) -> Any:
+    if not (name or pool):
+        return htcondor2.Schedd()
+    collector = htcondor2.Collector(pool or None)
+    return htcondor2.Schedd(collector.locate(htcondor2.DaemonType.Schedd, name or None))
 
 
 def my_ended_dagman_ads(most: int) -> list[Ad]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import curses
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from condor_pydagman.cli import pydagman, top
-from condor_pydagman.cli.dag_table import COLUMNS, Shown, shown, table
+from condor_pydagman.cli.dag_table import IN_QUEUE, Shown, shown
+from condor_pydagman.cli.text_table import table
 from condor_pydagman.cli.top_screen import View, summary
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.queued_dags import QueuedDag, queued_dag
 from tests.schemas import check
 
@@ -37,19 +40,19 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return DAGS
 
     monkeypatch.setattr(top, "queued_dags", look)
-    monkeypatch.setattr(top.schedd_queries, "user", lambda: "ann")
-    monkeypatch.setattr(top.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(schedd_queries, "user", lambda: "ann")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     return conditions
 
 
 @pytest.mark.parametrize(
     ("words", "condition"),
     [
-        ([], 'Owner == "ann"'),
-        (["-allusers"], "true"),
-        (["-user", 'b"ob'], 'Owner == "b\\"ob"'),
-        (["-constraint", "a || b", "-allusers"], "(a || b)"),
-        (["-constraint", "a || b"], 'Owner == "ann" && (a || b)'),
+        ([], 'DAGManJobId is undefined && Owner == "ann"'),
+        (["-allusers"], "DAGManJobId is undefined"),
+        (["-allusers", "-subdags"], "true"),
+        (["-user", 'b"ob', "-subdags"], 'Owner == "b\\"ob"'),
+        (["-constraint", "a || b", "-subdags"], 'Owner == "ann" && (a || b)'),
     ],
 )
 def test_whose(asked: list[str], words: list[str], condition: str) -> None:
@@ -58,15 +61,17 @@ def test_whose(asked: list[str], words: list[str], condition: str) -> None:
 
 
 def test_root_sees_all(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(top.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert pydagman.main(["top"]) == 0
     assert pydagman.main(["top", "-user", "bob"]) == 0
-    assert asked == ["true", 'Owner == "bob"']
+    assert asked == [
+        "DAGManJobId is undefined", 'DAGManJobId is undefined && Owner == "bob"'
+    ]  # fmt: skip
     assert pydagman.main(["top", "-user", "bob", "-allusers"]) == 1
 
 
 def test_json(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert pydagman.main(["top", "--json", "--subdags"]) == 0
+    assert pydagman.main(["top", "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     for row in rows:
         check("top", row)
@@ -75,24 +80,27 @@ def test_json(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     ]  # fmt: skip
 
 
-def test_the_table() -> None:
-    head, first, second, third = table(DAGS, 1000.0)
+def test_the_table(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    columns = list(IN_QUEUE.values())
+    head, first, second, third = table(columns, DAGS, 1000.0)
     assert head.split()[:3] == ["JOB", "OWNER", "STATE"]
     assert "3/9" in first and "10 min" in first and first.endswith("/d/ann.dag")
     assert "job.idle (0)" in second
     assert "\x1b" not in third and third.split()[3] == "-"
-    assert max(map(len, table([dag(1, "a" * 90)], 1000.0, 200))) == 200
-    assert table([], 1.0) == ["no DAG is in the queue that meets this"]
+    assert max(map(len, table(columns, [dag(1, "a" * 90)], 1000.0, 200))) == 200
+    assert top.lines_of([], Shown()) == ["the queue of the schedd has no such DAG"]
+    assert pydagman.main(["top", "--once", "-sort", "owner"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["1", "2"]
 
 
-@pytest.mark.parametrize("word", COLUMNS)
+@pytest.mark.parametrize("word", IN_QUEUE)
 def test_any_column_sorts(word: str) -> None:
-    assert {one.cluster for one in shown(DAGS, Shown(word))} == {1, 2, 3}
+    assert {one.cluster for one in shown(DAGS, IN_QUEUE, Shown(word))} == {1, 2, 3}
 
 
 def test_sorted_and_searched() -> None:
     def clusters(**how: Any) -> list[int]:
-        return [one.cluster for one in shown(DAGS, Shown(**how))]
+        return [one.cluster for one in shown(DAGS, IN_QUEUE, Shown(**how))]
 
     assert clusters(sort="done") == [3, 1, 2]
     assert clusters(sort="held") == [1, 2, 3]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.monitor import schedd_queries
-from condor_pydagman.monitor.queued_dags import WANTED, queued_dag, queued_dags, without_sub_dags
+from condor_pydagman.monitor.queued_dags import WANTED, queued_dag, queued_dags
 
 OURS: dict[str, Any] = {
     "ClusterId": 7,
@@ -64,4 +64,3 @@ def test_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
     condition = 'JobUniverse == 7 && regexp("dagman$", Cmd) && (Owner == "ann")'
     assert asked == [(condition, WANTED, "s", "p")]
     assert [dag.cluster for dag in dags] == [6, 7]
-    assert [dag.cluster for dag in without_sub_dags(dags)] == [7]
