@@ -24,7 +24,7 @@ _NUMBERS = {
     "retries": progress_ad.RETRIES,
     **{field: name for name, field in progress_ad.TIMES.items()},
 }
-_OTHERS = ("Owner", "Iwd", "Arguments", "Args", "JobStatus", "DAG_Status", "ExitCode")
+_OTHERS = ("Owner", "Iwd", "Arguments", "JobStatus", "DAG_Status", "ExitCode")
 _ENDS = ("CompletionDate", "EnteredCurrentStatus")  # one that was removed has the second alone
 WANTED = (*_NUMBERS.values(), *_OTHERS, *_ENDS, progress_ad.FAILED)
 

@@ -51,9 +51,9 @@ _NUMBERS = {
     "cpu_s": CPU,
 }
 _MORE = {"jobs_held": MORE_HELD, "jobs_running": MORE_RUNNING}
-_OTHERS = ("Owner", "Iwd", "Arguments", "Args", "JobStatus", "DAG_Status", VERSION, WAITS_FOR)
+_OTHERS = ("Owner", "Iwd", "Arguments", "JobStatus", "DAG_Status", VERSION, WAITS_FOR)
 WANTED = (*_NUMBERS.values(), *_MORE.values(), *_OTHERS)
-IS_DAGMAN = 'JobUniverse == 7 && regexp("dagman$", Cmd)'
+IS_DAGMAN = "JobUniverse == 7"  # to look at Cmd too would double the schedd's work
 
 
 class QueuedDag(NamedTuple):
@@ -108,7 +108,13 @@ def queued_dags(condition: str, *, name: str = "", pool: str = "") -> list[Queue
         PoolError: the schedd does not answer, or the expression can't be parsed.
     """
     ads = schedd_queries.ads_in_queue(f"{IS_DAGMAN} && ({condition})", WANTED, name, pool)
-    return sorted(map(queued_dag, ads), key=lambda dag: dag.cluster)
+    return sorted(map(queued_dag, filter(is_dagman, ads)), key=lambda dag: dag.cluster)
+
+
+def is_dagman(ad: Mapping[str, Any]) -> bool:
+    """Whether a job of the scheduler universe is DAGMan's: it has published something, or is told
+    of a DAG file."""
+    return "DAG_NodesTotal" in ad or "-dag " in str(ad.get("Arguments", "")).lower()
 
 
 def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
