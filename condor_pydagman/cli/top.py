@@ -13,7 +13,7 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, seconds
 from condor_pydagman.cli.text_table import table
 from condor_pydagman.cli.which_dags import add_options, condition_of
-from condor_pydagman.monitor.queued_dags import QueuedDag, queued_dags
+from condor_pydagman.monitor.queued_dags import SHOWN, WANTED, QueuedDag, queued_dags
 
 VERSION = 1  # of the JSON form, in which fields are only added
 INTERVAL_S = 5.0
@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     condition = condition_of(arguments)
 
     def look() -> list[QueuedDag]:
-        return queued_dags(condition, name=arguments.name, pool=arguments.pool)
+        wanted = WANTED if arguments.json else SHOWN
+        return queued_dags(condition, wanted=wanted, name=arguments.name, pool=arguments.pool)
 
     if arguments.json:
         for dag in look():

@@ -24,7 +24,7 @@ _NUMBERS = {
     "retries": progress_ad.RETRIES,
     **{field: name for name, field in progress_ad.TIMES.items()},
 }
-_OTHERS = ("Owner", "Iwd", "Arguments", "JobStatus", "DAG_Status", "ExitCode")
+_OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", "ExitCode")
 _ENDS = ("CompletionDate", "EnteredCurrentStatus")  # one that was removed has the second alone
 WANTED = (*_NUMBERS.values(), *_OTHERS, *_ENDS, progress_ad.FAILED)
 
@@ -75,8 +75,9 @@ def ended_dags(condition: str, most: int, *, name: str = "", pool: str = "") -> 
     Raises:
         PoolError: the schedd does not answer.
     """
-    condition = f"{IS_DAGMAN} && ({condition})"
-    return list(map(ended_dag, schedd_queries.ads_in_history(condition, WANTED, most, name, pool)))
+    condition = f'{IS_DAGMAN} && regexp("dagman$", Cmd) && ({condition})'
+    ads = schedd_queries.ads_in_history(condition, WANTED, most, name, pool)
+    return list(map(ended_dag, ads))
 
 
 def ended_dag(ad: Mapping[str, Any]) -> EndedDag:

@@ -16,14 +16,14 @@ from tests.schemas import check
 
 ADS: list[dict[str, Any]] = [
     {
-        **{"ClusterId": 7, "Owner": "ann", "Iwd": "/d", "Arguments": "-Dag a.dag", "QDate": 50},
+        **{"ClusterId": 7, "Owner": "ann", "Iwd": "/d", "UserLog": "a.dag.dagman.log", "QDate": 50},
         **{"JobStatus": 4, "ExitCode": 1, "CompletionDate": 7300, "JobStartDate": 100},
         **{"DAG_NodesTotal": 4, "DAG_NodesDone": 3, "DAG_NodesFailed": 1},
         **{"PYDAGMAN_FailedNodes": "B", "PYDAGMAN_Retries": 2, "PYDAGMAN_RunSeconds": 5400},
     },
     # Stock DAGMan's that was removed before it had published anything.
     {
-        **{"ClusterId": 6, "Owner": "bob", "Iwd": "/d", "Arguments": "-Dag b.dag", "QDate": 60},
+        **{"ClusterId": 6, "Owner": "bob", "Iwd": "/d", "UserLog": "b.dag.dagman.log", "QDate": 60},
         **{"JobStatus": 3, "EnteredCurrentStatus": 90},
     },
 ]

@@ -20,7 +20,7 @@ from tests.schemas import check
 
 
 def dag(cluster: int, owner: str = "ann", **more: Any) -> QueuedDag:
-    ad = {"ClusterId": cluster, "Owner": owner, "Iwd": "/d", "Arguments": f"-Dag {owner}.dag"}
+    ad = {"ClusterId": cluster, "Owner": owner, "Iwd": "/d", "UserLog": f"{owner}.dag.dagman.log"}
     return queued_dag({**ad, "JobStatus": 2, **more})
 
 

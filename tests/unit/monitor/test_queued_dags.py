@@ -13,7 +13,7 @@ OURS: dict[str, Any] = {
     "ClusterId": 7,
     "Owner": "ann",
     "Iwd": "/data/ann",
-    "Arguments": "-p 0 -f -Dag sub/q.dag",
+    "UserLog": "sub/q.dag.dagman.log",
     "JobStatus": 2,
     "DAG_Status": 0,
     "DAG_NodesTotal": 4,
@@ -40,7 +40,13 @@ def test_of_ours() -> None:
 
 
 def test_of_stock_before_and_after_it_has_published() -> None:
-    ad = {"ClusterId": 8, "Owner": "bob", "Args": "-Dag x.dag", "Iwd": "/b", "JobStatus": 2}
+    ad = {
+        "ClusterId": 8,
+        "Owner": "bob",
+        "UserLog": "/b/x.dag.dagman.log",
+        "Iwd": "/b",
+        "JobStatus": 2,
+    }
     dag = queued_dag(ad)
     assert (dag.program, dag.dag, dag.total, dag.jobs_an_hour) == ("", "/b/x.dag", 0, 0.0)
     assert queued_dag({**ad, "DAG_Status": 1}).program == "condor_dagman"
@@ -48,7 +54,7 @@ def test_of_stock_before_and_after_it_has_published() -> None:
 
 @pytest.mark.parametrize("value", ["many", None, True, 1e300, float("nan"), [1]])
 def test_what_a_user_has_set_to_something_else(value: object) -> None:
-    dag = queued_dag({**OURS, "DAG_NodesDone": value, "Arguments": "-Dag '", "Args": ""})
+    dag = queued_dag({**OURS, "DAG_NodesDone": value, "UserLog": "?"})
     assert (dag.done, dag.dag) == (0, "/data/ann/?")
 
 
@@ -57,10 +63,11 @@ def test_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def answer(*arguments: object) -> list[dict[str, Any]]:
         asked.append(arguments)
-        return [OURS, {**OURS, "ClusterId": 6, "DAGManJobId": 7}]
+        others = {"ClusterId": 5, "UserLog": "cron.log", "Iwd": "/", "JobStatus": 2}
+        return [OURS, {**OURS, "ClusterId": 6, "DAGManJobId": 7}, others]
 
     monkeypatch.setattr(schedd_queries, "ads_in_queue", answer)
     dags = queued_dags('Owner == "ann"', name="s", pool="p")
-    condition = 'JobUniverse == 7 && regexp("dagman$", Cmd) && (Owner == "ann")'
+    condition = 'JobUniverse == 7 && (Owner == "ann")'
     assert asked == [(condition, WANTED, "s", "p")]
     assert [dag.cluster for dag in dags] == [6, 7]
