@@ -45,6 +45,7 @@ PLACES = {
     DOC + "/docs/charts": "docs/charts/*",
     DOC + "/docs/pictures": "docs/pictures/*",
     DOC + "/condor_config.d": "etc/condor_config.d/*",
+    DOC + "/monitoring": "share/monitoring/*",
     DOC + "/examples/diamond": "examples/diamond/*",
     DOC + "/examples/feeder": "examples/feeder/*",
     DOC + "/examples/montage": "examples/montage/*",

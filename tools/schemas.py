@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.cli import lint_report, ls
+from condor_pydagman.cli import lint_report, ls, runs_command, top
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.follow import dag_events, overview
 from condor_pydagman.follow.follower import COUNTS
@@ -23,6 +23,8 @@ from condor_pydagman.follow.notice import ALL_CAUSES, Evidence, Weight
 from condor_pydagman.follow.run_model import DagState, Usage
 from condor_pydagman.follow.shown_states import COUNTED, LOOKS
 from condor_pydagman.lint.findings import ALL_CODES, Severity
+from condor_pydagman.monitor.ended_dags import EndedDag
+from condor_pydagman.monitor.queued_dags import QueuedDag
 from condor_pydagman.vocabulary import NodeStatus
 
 Schema = dict[str, Any]
@@ -196,6 +198,8 @@ def files() -> dict[str, str]:
         "events": _events(),
         "watch": _watch(),
         "ls": _ls(),
+        "top": _row("top", top.VERSION, QueuedDag),
+        "runs": _row("runs", runs_command.VERSION, EndedDag),
         "checker": _checker(),
         "lint": _lint(),
     }
@@ -321,6 +325,13 @@ def _ls() -> Schema:
     found["properties"] = {"v": {"const": ls.VERSION}, **found["properties"]}
     found["required"].insert(0, "v")
     return _titled("ls", ls.VERSION, "A line of condor_pydagman ls --json", found)
+
+
+def _row(name: str, version: int, of: type) -> Schema:
+    found = of_class(of)
+    found["properties"] = {"v": {"const": version}, **found["properties"]}
+    found["required"].insert(0, "v")
+    return _titled(name, version, f"A line of condor_pydagman {name} --json", found)
 
 
 def _checker() -> Schema:

@@ -30,6 +30,7 @@ from typing import Any, Protocol, TypeVar
 from condor_pydagman.adapters import job_history, submit_checks
 from condor_pydagman.adapters import schedd_requests as ask
 from condor_pydagman.adapters.child import Child, ProcessShortage, watched
+from condor_pydagman.adapters.process_usage import memory_kb
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_requests import (
     Listing,
@@ -323,11 +324,9 @@ def _lost(request: Request, reason: str) -> Any:
 def _has_large_parent() -> bool:
     """Whether this is the child of a DAGMan with so much memory that another fork is dear."""
     try:
-        with open(f"/proc/{os.getppid()}/statm", "rb") as file:
-            pages = int(file.read().split()[1])
+        return memory_kb(os.getppid())[0] << 10 > LARGE_BYTES
     except OSError:
         return False
-    return pages * os.sysconf("SC_PAGE_SIZE") > LARGE_BYTES
 
 
 def obey(adapter: ScheddAdapter, request: ask.Request) -> Any:

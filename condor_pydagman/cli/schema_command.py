@@ -15,6 +15,8 @@ SCHEMAS = {
     "events": "a line of condor_pydagman events, and what NOTIFY sends",
     "watch": "a line of condor_pydagman watch --json",
     "ls": "a line of condor_pydagman ls --json",
+    "top": "a line of condor_pydagman top --json",
+    "runs": "a line of condor_pydagman runs --json",
     "checker": "what condor_dag_checker -json prints",
     "lint": "what condor_dag_checker -lint -json prints",
 }

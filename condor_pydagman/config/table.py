@@ -468,6 +468,12 @@ class Config:
         "PYDAGMAN_NOTIFY",
         "Events that are handed to programs or URLs; see NOTIFY in dagman-language(7).", label="",
     )  # fmt: skip
+    syslog_commands: bool = boolean(
+        "PYDAGMAN_SYSLOG_COMMANDS",
+        False,
+        "Each command of condor_pydagman steer or the page goes to syslog as well, with who asks.",
+        label="",
+    )
     check_dag: bool = boolean(
         "PYDAGMAN_CHECK_DAG",
         True,

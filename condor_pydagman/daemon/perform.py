@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from condor_pydagman import __version__
 from condor_pydagman.adapters.schedd_requests import (
     Listing,
     ListQueue,
@@ -465,6 +466,7 @@ class Performer:
             rescue_number=run.rescue_number,
         )
         engine, version = run.engine, run.config.metrics_file_version
+        program = "program", f"condor_pydagman {__version__}"
         text = metrics.metrics_text(
             run.dag,
             engine.report(),
@@ -472,7 +474,7 @@ class Performer:
             facts,
             version,
             graph=run.config.report_graph_metrics,
-            more=() if run.placements is None else run.placements.metrics(),
+            more=[program, *(() if run.placements is None else run.placements.metrics())],
         )
         try:
             run.files.replace(run.paths.metrics, [text])

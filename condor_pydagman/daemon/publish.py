@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records import banner, own_ad, status_table
+from condor_pydagman.records import banner, own_ad, progress_ad, status_table
 from condor_pydagman.records.run_statistics import Statistics
 from condor_pydagman.timers import AD_RENEW_S, AD_RETRY_S, PUBLISH_DELAY_S
 
@@ -268,7 +268,9 @@ class Publisher:
 
     def _write_ad(self) -> None:
         statistics = self.statistics.expression()
-        new = own_ad.attributes(self.run.engine.report(), self._clock.time(), statistics)
+        report, now = self.run.engine.report(), self._clock.time()
+        new = own_ad.attributes(report, now, statistics, is_last=self._ended)
+        new.update(progress_ad.usage(*self.run.process.usage()))
         changes = own_ad.changed(new, {**self._published, **self._requested})
         if not changes and self.ad_age_s >= AD_RENEW_S:
             changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}

@@ -19,6 +19,7 @@ from condor_pydagman.adapters.files import LockFile, ProgramFiles, living_holder
 from condor_pydagman.adapters.joblog import NodesLog, has_submit_events
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.adapters.process_usage import own_usage
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.config import Config
@@ -161,7 +162,7 @@ def prepare(
     known = 0 if beginning.resumes or jobstate is None else jobstate.history.sequence
     engine = _engine(it, dag, known + 1, given)
     process = OwnProcess(
-        started, htcondor2.version(), os.getpid(), os.getcwd(), orphaned(os.getppid())
+        started, htcondor2.version(), os.getpid(), os.getcwd(), orphaned(os.getppid()), own_usage
     )
     run = DagRun(dag, engine, settings, it.workflow, it.job, process, reached, beginning)
     if dag.scripts or run.recovering:  # the log may have more nodes

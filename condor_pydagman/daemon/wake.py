@@ -11,6 +11,7 @@ from condor_pydagman.adapters.control_socket import ControlSocket
 from condor_pydagman.adapters.files import LockFile, ProgramFiles
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.outlog import OutLog, log_path
+from condor_pydagman.adapters.process_usage import own_usage
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.daemon import helpers
@@ -72,7 +73,12 @@ def _run(memory: Memory, out: OutLog) -> DagRun:
         stamps=memory.stamps,
     )
     process = OwnProcess(
-        memory.started, htcondor2.version(), os.getpid(), memory.directory, orphaned(memory.parent)
+        memory.started,
+        htcondor2.version(),
+        os.getpid(),
+        memory.directory,
+        orphaned(memory.parent),
+        own_usage,
     )
     run = DagRun(
         dag, engine, settings, memory.workflow, memory.job, process, reached, memory.beginning

@@ -48,6 +48,8 @@ _KIND_NAMES = {int(kind): "ULOG_" + kind.name for kind in EventKind}
 def on_event(run: RunState, event: LogEvent) -> None:
     """Take one event of the nodes log."""
     run.log.last_event_at = run.now
+    if event.time > run.log.job_times.until:
+        _pass_time(run, event.time)
     kind, cluster, proc, subproc = event[:4]
     record = event.record
     if kind == EventKind.GENERIC and record is None:
@@ -92,10 +94,19 @@ def on_event(run: RunState, event: LogEvent) -> None:
         handler(run, node, event)
     elif kind in run.hooks.events:
         run.hooks.events[kind](node, event)
+    ended = run.nodes.counts[State.DONE] + run.nodes.counts[State.FAILED]
+    if ended != run.log.ended:
+        run.log.ended, run.log.last_end_at = ended, event.time
     if run.log.unmatched_events and (kind == EventKind.SUBMIT or record == JournalRecord.ADOPTED):
         if run.phase is Phase.ENDED:
             return  # the log is not used
         _handle_early_events(run, event)
+
+
+def _pass_time(run: RunState, time: float) -> None:
+    table = run.job_table
+    waiting, running = table.idle - table.held, table.submitted - table.completed - table.idle
+    run.log.job_times.pass_to(time, waiting, table.held, running)
 
 
 def _is_of_other(run: RunState, node: int, record: LogEvent) -> bool:

@@ -12,6 +12,8 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 
+MAX_FAILED_FIRST = 6
+
 
 class Deferrals(NamedTuple):
     """How often a node or a script had to wait for a throttle."""
@@ -94,6 +96,19 @@ class Report(NamedTuple):
     halts: Halts = Halts()
     priority: int = 0
     shown: tuple[Shown, ...] = ()
+    last_end_at: float = 0.0  # of a node, seconds since the epoch; 0.0 if none has ended
+    refusals: int = 0  # submissions that the schedd has not taken
+    resubmitting: int = 0  # nodes that are submitted again after one
+    retrying: int = 0  # nodes that wait for the delay of their next run
+    throttled: bool = False  # whether a throttle forbids another submission
+    retries: int = 0  # that nodes have taken
+    failed_first: tuple[str, ...] = ()  # names of nodes, the first MAX_FAILED_FIRST that failed
+    # for how long jobs have waited, been held and run, seconds summed over procs; and the last runs
+    # of those that failed
+    idle_s: float = 0.0
+    held_s: float = 0.0
+    running_s: float = 0.0
+    wasted_s: float = 0.0
 
 
 class NodeReport(NamedTuple):

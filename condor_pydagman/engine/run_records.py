@@ -119,12 +119,44 @@ class Retrying:
         self.on_hold: set[int] = set()  # nodes whose next run is submitted on hold
 
 
+class JobTimes:
+    """For how long jobs have waited, run and been held so far, by the log; in seconds, summed over
+    procs.  Written by `event_matching` and `job_events` alone."""
+
+    def __init__(self) -> None:
+        self.until = 0.0  # so far; seconds since the epoch
+        self.idle = self.held = self.running = 0.0
+        self.wasted = 0.0  # the last runs of procs that failed
+        self._started: dict[tuple[int, int, int], float] = {}  # procs that run, and since when
+
+    def pass_to(self, time: float, idle: int, held: int, running: int) -> None:
+        """So many procs have waited, been held and run until then."""
+        if self.until:
+            passed = time - self.until
+            self.idle += idle * passed
+            self.held += held * passed
+            self.running += running * passed
+        self.until = time
+
+    def runs(self, job: tuple[int, int, int], time: float) -> None:
+        """A proc has begun to run."""
+        self._started[job] = time
+
+    def ended(self, job: tuple[int, int, int], time: float, *, failed: bool) -> None:
+        """It has ended."""
+        started = self._started.pop(job, time)
+        self.wasted += max(time - started, 0.0) if failed else 0.0
+
+
 class LogReading:
     """What has been read of the nodes log.  Written by `event_matching` alone."""
 
     def __init__(self) -> None:
         self.config = ""  # the knobs that decide states, see `Config.deciding`
         self.last_event_at = 0.0  # when an event was last read, seconds since the epoch
+        self.ended = 0  # nodes that were done or had failed then
+        self.last_end_at = 0.0  # when their number changed last, by the log
+        self.job_times = JobTimes()
         self.last_report_at = 0.0  # when it was last told what the DAG waits for
         # what the log can't have of this DAG, if it is only followed: nodes that were submitted
         # though parents had not ended, and the jobs

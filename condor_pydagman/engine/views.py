@@ -6,6 +6,7 @@ Nothing here changes the run or emits an action.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import QueuedJob
@@ -17,7 +18,14 @@ from condor_pydagman.engine.node_states import (
     PUBLISHED_AT_THE_END,
     State,
 )
-from condor_pydagman.engine.report import Deferrals, Halts, NodeReport, OwnJobs, Report
+from condor_pydagman.engine.report import (
+    MAX_FAILED_FIRST,
+    Deferrals,
+    Halts,
+    NodeReport,
+    OwnJobs,
+    Report,
+)
 from condor_pydagman.engine.script_words import EXIT_CODE_MACROS, exit_code_macros
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
@@ -36,6 +44,7 @@ def report(run: RunState) -> Report:
     for status, count in zip(_published(run), run.nodes.counts):
         by_status[status] += count
     table, deferrals = run.job_table, run.deferrals.counts
+    attempts, times = run.submission.attempts, run.log.job_times
     own = [own_jobs() for own_jobs in run.hooks.own_jobs]
     idle, held, running, _ = map(sum, zip(OwnJobs(0, 0, 0), *own))
     return Report(
@@ -74,7 +83,28 @@ def report(run: RunState) -> Report:
             run.halt.by_rule,
         ),
         shown=tuple(one for shown in run.hooks.shown for one in shown()),
+        last_end_at=run.log.last_end_at,
+        retries=sum(run.nodes.retries.values()),
+        failed_first=_failed_first(run) if run.nodes.errors else (),
+        idle_s=times.idle,
+        held_s=times.held,
+        running_s=times.running,
+        wasted_s=times.wasted,
+        refusals=sum(attempts.values()),
+        resubmitting=_resubmitting(run) if attempts else 0,
+        retrying=len(run.retrying.queue.nodes),
+        throttled=run.submission.blocked_by not in ("", "empty", "halt"),
     )
+
+
+def _resubmitting(run: RunState) -> int:
+    """How many nodes wait to be submitted again."""
+    return sum(run.nodes.states[node] == State.READY for node in run.submission.attempts)
+
+
+def _failed_first(run: RunState) -> tuple[str, ...]:
+    failed = (n for n in run.nodes.errors if run.nodes.states[n] == State.FAILED)
+    return tuple(run.dag.names[node] for node in islice(failed, MAX_FAILED_FIRST))
 
 
 def _published(run: RunState) -> list[NodeStatus]:

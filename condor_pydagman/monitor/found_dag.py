@@ -193,7 +193,7 @@ def found_by_ad(ad: Mapping[str, Any]) -> FoundDag:
         UsageError: its command line can't be read.
     """
     environment = _environment(str(ad.get("Environment") or ad.get("Env") or ""))
-    found = _found(str(ad.get("Iwd", "")), _options_of_ad(ad), environment)
+    found = _found(str(ad.get("Iwd", "")), options_of_ad(ad), environment)
     state, code = state_of_ad(ad)
     found = found._replace(cluster=int(ad["ClusterId"]), ad=ad, state=state, exit_code=code)
     queued = code is None and ad.get("QDate")
@@ -217,9 +217,14 @@ def _state_by_files(found: FoundDag) -> DagState:
         return found.state
 
 
-def _options_of_ad(ad: Mapping[str, Any]) -> DagmanOptions:
+def options_of_ad(ad: Mapping[str, Any]) -> DagmanOptions:
+    """DAGMan's command line in its job's ad.
+
+    Raises:
+        UsageError, ValueError: it can't be read.
+    """
     words = parse_quoted(f'"{ad["Arguments"]}"') if ad.get("Arguments") else []
-    return parse_dagman(words or old_arguments(str(ad.get("Args", ""))))
+    return parse_dagman(words or str(ad.get("Args", "")).split())
 
 
 def _asked(found: FoundDag) -> FoundDag:
@@ -279,7 +284,7 @@ def queued_job(paths: DagPaths) -> Mapping[str, Any]:
 def _is_of(ad: Mapping[str, Any], primary: str) -> bool:
     """Whether a DAGMan job is that of a DAG file, a path without links."""
     try:
-        given = _options_of_ad(ad).paths().primary
+        given = options_of_ad(ad).paths().primary
     except (UsageError, ValueError):
         return False
     return os.path.realpath(os.path.join(str(ad.get("Iwd", "")), given)) == primary

@@ -65,7 +65,47 @@ def my_dagman_ads(*, also: str = "false") -> list[Ad]:
     Raises:
         PoolError: the schedd does not answer.
     """
-    return _query(f'(JobUniverse == 7 || ({also})) && Owner == "{_user()}"', ())
+    return _query(f'(JobUniverse == 7 || ({also})) && Owner == "{user()}"', ())
+
+
+def ads_in_queue(condition: str, wanted: Sequence[str], name: str, pool: str) -> list[Ad]:
+    """The ads in the queue of any schedd that meet a condition.
+
+    Args:
+        wanted: attributes.
+        name: of the schedd; '' for this machine's.
+        pool: address of the collector that knows it; '' for the usual one.
+
+    Raises:
+        PoolError: there is no such schedd, or it does not answer.
+    """
+    return _asked(
+        lambda bindings: list(_schedd(bindings, name, pool).query(condition, list(wanted))),
+        f"the schedd {name}".rstrip(),
+    )
+
+
+def ads_in_history(
+    condition: str, wanted: Sequence[str], most: int, name: str, pool: str
+) -> list[Ad]:
+    """The same of the history, the newest first, and `most` of them.
+
+    Raises:
+        PoolError: there is no such schedd, or it does not answer.
+    """
+    return _asked(
+        lambda bindings: list(
+            _schedd(bindings, name, pool).history(condition, list(wanted), match=most)
+        ),
+        f"the schedd {name}".rstrip() + " for its history",
+    )
+
+
+def _schedd(htcondor2: Any, name: str, pool: str) -> Any:
+    if not (name or pool):
+        return htcondor2.Schedd()
+    collector = htcondor2.Collector(pool or None)
+    return htcondor2.Schedd(collector.locate(htcondor2.DaemonType.Schedd, name or None))
 
 
 def my_ended_dagman_ads(most: int) -> list[Ad]:
@@ -74,7 +114,7 @@ def my_ended_dagman_ads(most: int) -> list[Ad]:
     Raises:
         PoolError: the schedd does not answer.
     """
-    condition = f'JobUniverse == 7 && Owner == "{_user()}"'
+    condition = f'JobUniverse == 7 && Owner == "{user()}"'
     return _asked(
         lambda bindings: list(bindings.Schedd().history(condition, [], match=most)),
         "the schedd for its history",
@@ -188,7 +228,8 @@ def _asked(ask: Callable[[Any], list[Ad]], whom: str) -> list[Ad]:
         raise PoolError(f"can't ask {whom}: {reason_of(error)}", transient=True) from None
 
 
-def _user() -> str:
+def user() -> str:
+    """The name of whoever runs this, as the schedd knows it."""
     import pwd
 
     try:

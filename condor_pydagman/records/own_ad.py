@@ -13,6 +13,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.records import progress_ad
 from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE
 
 # Throttles in our own job ad, by the name that the engine has for each.
@@ -72,10 +73,12 @@ def literal(value: str | int) -> str:
     return str(value) if isinstance(value, int) else quoted(value)
 
 
-def attributes(report: Report, now: float, statistics: str = "") -> dict[str, str]:
+def attributes(
+    report: Report, now: float, statistics: str = "", *, is_last: bool = False
+) -> dict[str, str]:
     """All attributes of a DAG's state, the time of the update among them (seconds).
 
-    `statistics` is the expression of DAG_Stats.
+    `statistics` is the expression of DAG_Stats; `is_last` adds what the history is to keep.
     """
     numbers = {
         "DAG_Status": int(report.dag_status),
@@ -100,6 +103,10 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
     texts = {name: str(value) for name, value in numbers.items()}
     # With the status in one edit, so that a DAGMan that is started again finds both or none.
     texts[HALTED] = "true" if report.halts.by_command or report.halts.paused else "false"
+    values = progress_ad.attributes(report)
+    if is_last:
+        values.update(progress_ad.summary(report))
+    texts.update((name, literal(value)) for name, value in values.items())
     for one in report.shown:
         if one.attribute:
             texts[one.attribute] = "undefined" if one.value == "" else literal(one.value)
@@ -182,10 +189,10 @@ def wanted_limits(found: Mapping[str, object], limits: Throttles) -> LimitsWante
 def changed(new: Mapping[str, str], published: Mapping[str, str]) -> dict[str, str]:
     """What of `new` must be written, in an order that ends with the update time.
 
-    If nothing but the update time and the statistics differ, nothing needs writing: each attribute
-    costs the schedd a transaction of its own.
+    If nothing but the update time and what DAGMan uses differs, nothing needs writing: each
+    attribute costs the schedd a transaction of its own.
     """
     different = {name: value for name, value in new.items() if published.get(name) != value}
-    last = (_STATISTICS, _UPDATE_TIME)
+    last = (progress_ad.MEMORY, progress_ad.CPU, _STATISTICS, _UPDATE_TIME)
     along = {name: different.pop(name) for name in last if name in different}
     return {**different, **along} if different else {}

@@ -179,6 +179,30 @@ def test_a_server_of_another_user_is_not_talked_to(dag: str) -> None:
     other.communicate()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+@pytest.mark.parametrize("owner", [65534, 0, 65533])
+def test_root_talks_to_the_dagman_of_the_dag_s_user(tmp_path: Path, owner: int) -> None:
+    dag = tmp_path / "t.dag"
+    out = tmp_path / "t.dag.dagman.out"
+    out.touch()
+    os.chown(out, owner, owner)
+    kept: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True, "cwd": CHECKOUT}
+    program = _SERVED.replace("server = ", "os.setgid(65534); os.setuid(65534)\nserver = ", 1)
+    words = [sys.executable, "-c", program, str(dag), str(os.getpid())]
+    with subprocess.Popen(words, **kept) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listens\n"
+        made = connected(str(dag), LIMIT_S)
+        if owner == 65534:
+            assert made is not None
+            with made:
+                made.sendall(b"hello\n")
+                assert made.recv(10) == b"hello"
+        else:
+            assert made is None
+        server.kill()
+
+
 _SERVED = """\
 import os, sys
 from condor_pydagman.features.common.adapters.request_socket import RequestSocket

@@ -505,9 +505,16 @@ def _node_told(report: NodeReport) -> dict[str, Any]:
     return {**told, "rescue_lines": others}
 
 
+# What a report has for operators, which the recordings do not have.
+_OF_OPERATORS = (
+    *("last_end_at", "refusals", "resubmitting", "retrying", "throttled", "retries"),
+    *("idle_s", "held_s", "running_s", "wasted_s"),
+)
+
+
 def _dag_told(report: Report) -> dict[str, Any]:
     """The whole DAG, in the fields that its report had when features had fields of their own."""
-    told = dict(_told(report, without=("deferrals", "shown")))
+    told = dict(_told(report, without=("deferrals", "shown", *_OF_OPERATORS)))
     for one in report.shown:
         if one.field == "Brake":
             halts = told.setdefault("halts", {})

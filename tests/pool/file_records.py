@@ -39,16 +39,17 @@ _OWN_METRICS = re.compile(
     r'(?m)^(    "(?:start_time|end_time|duration)":)\d+\.\d{3},$'
     r'|^(    "(?:dagman_id|parent_dagman_id)":")\d+",$|^(    "version":)".*",$'
 )
+_PROGRAM = re.compile(r'(?m)^    "program":"condor_pydagman .*",\n')
 
 
 def metrics(directory: Path) -> dict[str, str]:
-    """Metrics files, whole."""
+    """Metrics files, whole, but for the line that only ours has."""
 
     def hidden(found: re.Match[str]) -> str:
         return f"{found[1] or found[2] or found[3]}..."
 
     texts = named(directory, "*.metrics").items()
-    return {name: _OWN_METRICS.sub(hidden, text) for name, text in texts}
+    return {name: _OWN_METRICS.sub(hidden, _PROGRAM.sub("", text)) for name, text in texts}
 
 
 def dot(directory: Path) -> str:

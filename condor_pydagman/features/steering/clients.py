@@ -11,6 +11,7 @@ import json
 import os
 import pwd
 import socket
+import syslog
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -49,6 +50,8 @@ from condor_pydagman.printable import message
 
 PART = 200  # nodes that are handed to the engine at once
 MAX_PARTS = 10_000  # that wait; then no request for nodes is taken
+_LOOKS = ("info", "names", "groups", "events")  # commands that change nothing
+_MAX_IN_SYSLOG = 500  # bytes of a request
 ANSWER_TIMEOUT_S = 20.0  # that the schedd may take before a client is answered
 
 
@@ -93,7 +96,7 @@ class LocalClients:
         self._unanswered: deque[_Unanswered] = deque()
         self._subscriptions = Subscriptions(run.paths.primary)
         self._number = 0
-        self._by = ""
+        self._users: dict[int, str] = {}  # who asks, by their numbers
 
     @property
     def rests(self) -> bool:
@@ -127,11 +130,20 @@ class LocalClients:
         except RequestError as error:
             self._answer(client, error.identity, {"error": error.reason})
             return []
+        changes = not wanted.dry and wanted.command not in _LOOKS
+        if changes and self._run.config.syslog_commands:
+            syslog.syslog(syslog.LOG_NOTICE, self._in_syslog(client, line))
         try:
             return self._inputs_of(_Asked(client, wanted))
         except (SelectionError, FileError) as error:
             self._answer(client, wanted.identity, {"error": str(error)})
             return []
+
+    def _in_syslog(self, client: Client, line: bytes) -> str:
+        """Who asks, for which DAG, and the request itself."""
+        dag = f"DAG {self._run.paths.primary} of job {self._run.job.cluster}"
+        request = line[:_MAX_IN_SYSLOG].decode("utf-8", "backslashreplace")
+        return f"{self._who(client)} steers the {message(dag)}: {message(request)}"
 
     def _next_part(self) -> list[inputs.Input]:
         """Of the request that came first; the engine only tells what it would refuse of a dry
@@ -209,7 +221,7 @@ class LocalClients:
                 self._answer(asked.client, wanted.identity, told)
             else:
                 self._asked[number] = asked
-                self._offers.append(PieceOffered(number, piece, self._who()))
+                self._offers.append(PieceOffered(number, piece, self._who(asked.client)))
 
         request = ReadOffer(name or "<text>", text, wanted.dry)
         self._run.helpers.ask(HELPER, request, tell)
@@ -237,7 +249,7 @@ class LocalClients:
             last = begin + PART >= len(nodes)
             names = [self._run.dag.names[node] for node in nodes[begin : begin + PART]]
             command = NodesSteered(
-                self._number, wanted.command, (), self._who(), wanted.options, last
+                self._number, wanted.command, (), self._who(asked.client), wanted.options, last
             )
             self._parts.append(_Part(command, names))
         return []
@@ -258,16 +270,16 @@ class LocalClients:
         asks = " ".join(
             [str(wanted.command), *(f"{name} {value}" for name, value in options.items())]
         )
-        self._run.out.say(f"{self._who()} asks for the DAG: {message(asks)}")
+        self._run.out.say(f"{self._who(asked.client)} asks for the DAG: {message(asks)}")
         an_input: inputs.Input
         if wanted.command == "halt":
             an_input = inputs.Halt(message(str(options.get("reason", ""))))
         elif wanted.command == "resume":
             an_input = inputs.Resume()
         elif wanted.command == "cancel-all":
-            an_input = inputs.DagRemoved(self._who())
+            an_input = inputs.DagRemoved(self._who(asked.client))
         elif wanted.command == "priority":
-            an_input = PriorityWanted(options["value"], self._who())
+            an_input = PriorityWanted(options["value"], self._who(asked.client))
         else:
             an_input = inputs.LimitsWanted(**options)
         self._commands.append((an_input, asked))
@@ -333,16 +345,15 @@ class LocalClients:
         names = self._run.dag.names
         return [(names[node], why) for node, why in refused]
 
-    def _who(self) -> str:
-        """Only the DAG's own user is let in."""
-        if not self._by:
-            uid = os.geteuid()
+    def _who(self, client: Client) -> str:
+        """Only the DAG's own user and root are let in."""
+        if client.uid not in self._users:
             try:
-                name = pwd.getpwuid(uid).pw_name
+                name = pwd.getpwuid(client.uid).pw_name
             except KeyError:
                 name = ""
-            self._by = user_word(name, uid)
-        return self._by
+            self._users[client.uid] = user_word(name, client.uid)
+        return self._users[client.uid]
 
     def _answer(self, client: Client, identity: Any, fields: Mapping[str, Any]) -> None:
         self._socket.answer(client, answer_line(identity, fields))

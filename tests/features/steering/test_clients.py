@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman import feature_table
+from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import GroupReport, Halts
@@ -38,6 +41,8 @@ class Bench:
         report = SimpleNamespace(halts=halts, limits=Throttles(), priority=7)
         names = [f"n{number}" for number in range(3 * PART)]
         run: Any = SimpleNamespace(
+            config=Config(syslog_commands=True),
+            job=SimpleNamespace(cluster=7),
             paths=SimpleNamespace(primary="t.dag", halt="/d/t.dag.halt"),
             out=SimpleNamespace(say=self.said.append),
             clock=SimpleNamespace(monotonic=lambda: self.now),
@@ -78,12 +83,12 @@ class Bench:
 
     def send(self, message: dict[str, Any], count: int = 1) -> list[inputs.Input]:
         """Clients ask so many times."""
-        client: Any = object()
+        client: Any = SimpleNamespace(uid=os.geteuid())
         return self.clients.taken([(client, json.dumps(message).encode())] * count)
 
     def ask(self, **message: Any) -> None:
         """A client asks, and the engine handles it."""
-        client: Any = object()
+        client: Any = SimpleNamespace(uid=os.geteuid())
         (an_input,) = self.clients.taken([(client, json.dumps(message).encode())])
         assert self.clients.has_asked(an_input)
         assert not self.clients.has_asked(inputs.Resume())
@@ -133,7 +138,7 @@ def test_the_end_of_the_dag_is_answered_at_once() -> None:
 
 def test_groups_are_told() -> None:
     bench = Bench()
-    client: Any = object()
+    client: Any = SimpleNamespace(uid=os.geteuid())
     assert not bench.clients.taken([(client, b'{"id": 1, "command": "groups"}')])
     assert [GroupReport(**one) for one in bench.answers[0]["groups"]] == GROUPS
 
@@ -233,3 +238,15 @@ def test_descendants_are_told_of() -> None:
     bench.send({**request, "options": {"descendants": True}})
     bench.clients.taken([])
     assert (bench.answers[0]["done"], bench.answers[0]["descendants"]) == (PART + 1, 2)
+
+
+def test_who_asks_and_what_is_in_syslog(mocker: MockerFixture) -> None:
+    told = mocker.patch("condor_pydagman.features.steering.clients.syslog.syslog")
+    bench, root = Bench(), SimpleNamespace(uid=0)
+    for command in ("groups", "halt"):
+        line = json.dumps({"version": 1, "id": 1, "command": command}).encode()
+        bench.clients.taken([(root, line)])  # type: ignore[list-item]
+    assert bench.said == ["root asks for the DAG: halt"]
+    (call,) = told.call_args_list
+    assert call.args[1].startswith("root steers the DAG t.dag of job 7: {")
+    assert '"halt"' in call.args[1]

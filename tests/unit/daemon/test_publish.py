@@ -15,7 +15,7 @@ from condor_pydagman.adapters.schedd_requests import EditOwnAd, Request
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import publish
 from condor_pydagman.daemon.publish import COST_FACTOR, Publisher, Timetable
-from condor_pydagman.daemon.run import JobAd
+from condor_pydagman.daemon.run import JobAd, OwnProcess
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
@@ -54,6 +54,7 @@ def publisher_of(path: Path, schedd: Any, now: list[float]) -> tuple[Publisher, 
         out=OutLog(str(path / "out")),
         schedd=schedd,
         job_ad=JobAd(schedd),
+        process=OwnProcess(0.0, "", 1, "/", lambda: False),
         recovering=False,
         clock=clock,
         files=files,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman import __version__
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.report import Deferrals, Report, Shown
 from condor_pydagman.engine.throttles import Throttles
@@ -46,6 +47,9 @@ def test_every_number_has_its_name() -> None:
         "DAG_JobsRunning": "14",
         "DAG_JobsCompleted": "15",
         "DAG_AdUpdateTime": "1795253067",
+        "PYDAGMAN_Version": f'"{__version__}"',
+        "PYDAGMAN_WaitsFor": '"job.held"',
+        "PYDAGMAN_WaitsForCount": "13",
     }
 
 

@@ -1,10 +1,12 @@
-"""The local socket on which a running DAGMan takes requests of its own user: lines of JSON.
+"""The local socket on which a running DAGMan takes requests of its own user and root: lines of
+JSON.
 
-It is in Linux's abstract namespace (unix(7)): there is no file to be left behind, planted, too long
-a path, or on NFS.  Its name follows from the user and the DAG file, so clients find it; either side
-asks the kernel who the other one is (SO_PEERCRED) and talks to its own user only.  If somebody else
-has the name, the next of MAX_NAMES is taken, and if he has them all, one with an end that nobody
-can foresee; then clients look for it among the kernel's sockets.
+It is in Linux's abstract namespace (unix(7)): there is no file to be left behind, planted, too
+long a path, or on NFS.  Its name follows from the user and the DAG file, so clients find it.  Each
+side asks the kernel who the other one is (SO_PEERCRED): DAGMan talks to its own user and root, a
+client to its own user, and root to the owner of the DAG's `.dagman.out`.  If somebody else has the
+name, the next of MAX_NAMES is taken, and if he has them all, one with an end that nobody can
+foresee; then clients look for it among the kernel's sockets.
 
 Nothing blocks: data are read when the kernel reports them, and requests are given out, one of each
 client in turn, for at most SERVE_SLICE_S seconds per pass of the loop; a client that does not read
@@ -38,6 +40,7 @@ MAX_ACCEPTS = 16  # in one pass
 MAX_LINE_BYTES = 4 << 20  # some 100,000 names
 MAX_UNREAD_BYTES = 4 << 20  # of answers that a client has not read
 _READ_BYTES = 65536
+_ROOT = 0
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 
@@ -91,10 +94,10 @@ def _has_all_users() -> bool:
 
 
 class Client:
-    """One connection."""
+    """One connection, of the user `uid`."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
+    def __init__(self, connection: socket.socket, uid: int) -> None:
+        self.connection, self.uid = connection, uid
         self.closed = False  # whether it is over; answers to it are dropped
         self.lines: deque[bytes] = deque()  # whole ones that have come
         self._received = bytearray()
@@ -236,11 +239,12 @@ class RequestSocket:
                 connection, _address = self.listener.accept()
             except OSError:
                 return
-            if peer_uid(connection) != self._uid or len(self._clients) >= MAX_CLIENTS:
+            uid = peer_uid(connection)
+            if uid not in (self._uid, _ROOT) or len(self._clients) >= MAX_CLIENTS:
                 connection.close()
                 continue
             connection.setblocking(False)
-            self._clients[connection.fileno()] = Client(connection)
+            self._clients[connection.fileno()] = Client(connection, uid)
             self._epoll.register(connection, select.EPOLLIN)
 
     def _settle(self, fd: int, client: Client) -> None:
@@ -270,11 +274,12 @@ def _listening(dag_file: str, uid: int) -> socket.socket:
 
 
 def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
-    """A connection to the DAGMan of a DAG that is the caller's own; None if there is none.
+    """A connection to the DAGMan of a DAG that is the caller's own, or of any user's for root; None
+    if there is none.
 
     `timeout_s`: how long to wait while too many others wait for a connection, and later for data.
     """
-    uid, until = os.geteuid(), time.monotonic() + timeout_s
+    uid, until = _user_of(dag_file), time.monotonic() + timeout_s
     while True:
         are_waiting = False
         for name in _names(dag_file, uid):
@@ -290,6 +295,15 @@ def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
         if not are_waiting or time.monotonic() > until:
             return None
         time.sleep(CONNECT_RETRY_S)
+
+
+def _user_of(dag_file: str) -> int:
+    """Whose DAGMan a client talks to."""
+    uid = os.geteuid()
+    if uid == _ROOT:
+        with contextlib.suppress(OSError):
+            return os.stat(dag_file + ".dagman.out").st_uid
+    return uid
 
 
 def _names(dag_file: str, uid: int) -> Iterator[bytes]:

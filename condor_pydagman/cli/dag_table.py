@@ -1,0 +1,119 @@
+"""The tables of DAGs in the queue and of those that have ended: columns, order, search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from condor_pydagman.cli.text_table import Column
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.words import duration
+
+_KB, _HOUR = 1 << 10, 3600
+
+
+def _count(field: str, title: str) -> Column:
+    """A number of a DAG, the greatest first; `-` as long as nothing is published."""
+    return Column(
+        title,
+        lambda dag, _: str(getattr(dag, field)) if dag.total else "-",
+        lambda dag: -getattr(dag, field),
+    )
+
+
+def _word(field: str, title: str) -> Column:
+    return Column(
+        title, lambda dag, _: getattr(dag, field), lambda dag: getattr(dag, field), left=True
+    )
+
+
+def _hours(field: str, title: str) -> Column:
+    return Column(
+        title,
+        lambda dag, _: f"{getattr(dag, field) / _HOUR:.1f}",
+        lambda dag: -getattr(dag, field),
+    )
+
+
+def _ago(when: int, now: float) -> str:
+    return duration(now - when) if when else "-"
+
+
+def _waits(dag: Any, _: float) -> str:
+    return f"{dag.waits_for} ({dag.waits_for_count})" if dag.waits_for else "-"
+
+
+_JOB = Column("JOB", lambda dag, _: str(dag.cluster), lambda dag: dag.cluster)
+_DONE = Column(
+    "DONE",
+    lambda dag, _: f"{dag.done}/{dag.total}" if dag.total else "-",
+    lambda dag: dag.done / dag.total if dag.total else 0.0,
+)
+# Columns by the words that sort by them.
+IN_QUEUE = {
+    "job": _JOB,
+    "owner": _word("owner", "OWNER"),
+    "state": _word("state", "STATE"),
+    "done": _DONE,
+    "running": _count("jobs_running", "RUN"),
+    "idle": _count("jobs_idle", "IDLE"),
+    "held": _count("jobs_held", "HELD"),
+    "ready": _count("ready", "READY"),
+    "failed": _count("failed", "FAILED"),
+    "rate": Column(
+        "JOBS/H",
+        lambda dag, _: f"{dag.jobs_an_hour:.0f}" if dag.jobs_an_hour else "-",
+        lambda dag: -dag.jobs_an_hour,
+    ),
+    "last": Column(
+        "LAST END", lambda dag, now: _ago(dag.last_end, now), lambda dag: dag.last_end or 1 << 62
+    ),
+    "waits": Column("WAITS FOR", _waits, lambda dag: (dag.waits_for, -dag.waits_for_count), True),
+    "age": Column("AGE", lambda dag, now: _ago(dag.submitted, now), lambda dag: dag.submitted),
+    "memory": Column(
+        "MB",
+        lambda dag, _: f"{dag.memory_kb / _KB:.1f}" if dag.memory_kb else "-",
+        lambda dag: -dag.memory_kb,
+    ),
+    "cpu": Column("CPU", lambda dag, _: duration(dag.cpu_s), lambda dag: -dag.cpu_s),
+    "dag": _word("dag", "DAG"),
+}
+ENDED = {
+    "job": _JOB,
+    "owner": _word("owner", "OWNER"),
+    "end": Column(
+        "ENDED",
+        lambda dag, _: time.strftime("%m-%d %H:%M", time.localtime(dag.ended)),
+        lambda dag: -dag.ended,
+    ),
+    "state": _word("state", "STATE"),
+    "done": _DONE,
+    "failed": _count("failed", "FAILED"),
+    "retries": _count("retries", "RETRIES"),
+    "wall": Column("WALL", lambda dag, _: duration(dag.wall_s), lambda dag: -dag.wall_s),
+    "waited": _hours("idle_s", "IDLE H"),
+    "ran": _hours("running_s", "RUN H"),
+    "wasted": _hours("wasted_s", "WASTED H"),
+    "nodes": _word("failed_nodes", "FAILED NODES"),
+    "dag": _word("dag", "DAG"),
+}
+
+
+class Shown(NamedTuple):
+    """Which DAGs are shown, in which order."""
+
+    sort: str = "job"  # a word of the columns
+    is_reversed: bool = False
+    text: str = ""  # that is in a word of the DAG, whatever its case
+
+
+def shown(dags: Iterable[Any], columns: dict[str, Column], how: Shown) -> list[Any]:
+    """The DAGs that are shown, in their order."""
+    text = how.text.lower()
+    found = [dag for dag in dags if not text or any(text in word.lower() for word in _words(dag))]
+    return sorted(found, key=columns[how.sort].key, reverse=how.is_reversed)
+
+
+def _words(dag: Any) -> Iterable[str]:
+    return (str(dag.cluster), *(value for value in dag if isinstance(value, str)))

@@ -1,0 +1,69 @@
+"""`condor_pydagman runs`: DAGs that have ended, by the schedd's history."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import time
+
+from condor_pydagman.cli.dag_table import ENDED, Shown, shown
+from condor_pydagman.cli.say import say
+from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
+from condor_pydagman.cli.text_table import table
+from condor_pydagman.cli.which_dags import add_options, condition_of
+from condor_pydagman.monitor.ended_dags import EndedDag, ended_dags
+
+VERSION = 1  # of the JSON form, in which fields are only added
+MOST = 20
+_DESCRIPTION = """\
+List the runs of DAGs that have ended, the newest first: how, with how many nodes, retries and
+hours of jobs, and the nodes that failed first. It asks the schedd's history and reads no file of a
+DAG."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = add_subcommand(subparsers, "runs", "list the DAGs that have ended", _DESCRIPTION, run)
+    add_options(parser)
+    parser.add_argument(
+        "--ended",
+        type=integer(1, 100_000),
+        default=MOST,
+        metavar="N",
+        help=f"how many to list at most (default: {MOST})",
+    )
+    parser.add_argument(
+        "--sort",
+        choices=tuple(ENDED),
+        default="end",
+        metavar="COLUMN",
+        help=f"sort by this column: {', '.join(ENDED)} (default: end)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the list; returns the exit code.
+
+    Raises:
+        PoolError: the schedd does not answer.
+        UsageError: options exclude each other.
+    """
+    place = {"name": arguments.name, "pool": arguments.pool}
+    dags = ended_dags(condition_of(arguments), arguments.ended, **place)
+    if arguments.json:
+        for dag in dags:
+            print(as_json(dag))
+    elif not dags:
+        say("the history of the schedd has no such DAG")
+    else:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        rows = shown(dags, ENDED, Shown(arguments.sort))
+        say(*table(list(ENDED.values()), rows, time.time(), width))
+    return 0
+
+
+def as_json(dag: EndedDag) -> str:
+    """A run as one line of JSON."""
+    return json.dumps({"v": VERSION, **dag._asdict()})

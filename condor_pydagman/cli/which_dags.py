@@ -1,0 +1,53 @@
+"""The options by which commands are told which DAGs of a schedd are meant."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+
+from condor_pydagman.errors import UsageError
+from condor_pydagman.monitor import schedd_queries
+
+_ROOT = 0
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose DAGs, and `--json`."""
+    parser.add_argument(
+        "--allusers", action="store_true", help="DAGs of all users (default for root)"
+    )
+    parser.add_argument("--user", metavar="NAME", help="DAGs of this user (default: yours)")
+    parser.add_argument(
+        "--constraint",
+        metavar="EXPRESSION",
+        help="DAGs whose DAGMan job meets a ClassAd expression",
+    )
+    add_schedd_options(parser)
+    parser.add_argument("--subdags", action="store_true", help="show sub-DAGs as well")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+
+
+def add_schedd_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose a schedd."""
+    parser.add_argument("--name", default="", metavar="SCHEDD", help="ask this schedd")
+    parser.add_argument(
+        "--pool", default="", metavar="HOST", help="ask this pool's collector for it"
+    )
+
+
+def condition_of(arguments: argparse.Namespace) -> str:
+    """The ClassAd expression that the DAGs meet which are meant.
+
+    Raises:
+        UsageError: options exclude each other.
+    """
+    if arguments.allusers and arguments.user:
+        raise UsageError("-allusers and -user exclude each other")
+    terms = [] if arguments.subdags else ["DAGManJobId is undefined"]
+    everybody = arguments.allusers or (os.geteuid() == _ROOT and not arguments.user)
+    if not everybody:
+        terms.append(f"Owner == {json.dumps(arguments.user or schedd_queries.user())}")
+    if arguments.constraint:
+        terms.append(f"({arguments.constraint})")
+    return " && ".join(terms) or "true"

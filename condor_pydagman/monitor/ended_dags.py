@@ -1,0 +1,94 @@
+"""DAGs that have ended, of whatever user, by the schedd's history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.monitor.found_state import state_of_ad
+from condor_pydagman.monitor.queued_dags import IS_DAGMAN, dag_file, number_of
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records import progress_ad
+
+_NUMBERS = {
+    "cluster": "ClusterId",
+    "outer": "DAGManJobId",
+    "submitted": "QDate",
+    "started": "JobStartDate",
+    "starts": "JobRunCount",
+    "total": "DAG_NodesTotal",
+    "done": "DAG_NodesDone",
+    "failed": "DAG_NodesFailed",
+    "futile": "DAG_NodesFutile",
+    "retries": progress_ad.RETRIES,
+    **{field: name for name, field in progress_ad.TIMES.items()},
+}
+_OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", "ExitCode")
+_ENDS = ("CompletionDate", "EnteredCurrentStatus")  # one that was removed has the second alone
+WANTED = (*_NUMBERS.values(), *_OTHERS, *_ENDS, progress_ad.FAILED)
+
+
+class EndedDag(NamedTuple):
+    """A run of a DAG that has ended; numbers are 0 where its program has left none.
+
+    Times are seconds since the epoch, durations are in seconds.
+    """
+
+    owner: str
+    dag: str  # path of its first DAG file
+    state: str  # how it has ended
+    exit_code: int | None  # condor_dagman's; None if it has left none
+    failed_nodes: str  # names of those that failed first
+    ended: int
+    cluster: int  # of DAGMan's job
+    outer: int  # that of the DAG of which it is a node, 0 if it is none
+    submitted: int
+    started: int
+    starts: int  # how often DAGMan was started
+    total: int
+    done: int
+    failed: int
+    futile: int
+    retries: int
+    # summed over jobs: in the queue, on hold, running, and the last runs of those that failed
+    idle_s: int
+    held_s: int
+    running_s: int
+    wasted_s: int
+
+    @property
+    def wall_s(self) -> int:
+        """From the start of DAGMan to the end."""
+        return max(self.ended - (self.started or self.submitted), 0)
+
+
+def ended_dags(condition: str, most: int, *, name: str = "", pool: str = "") -> list[EndedDag]:
+    """The DAGs that ended last and meet a ClassAd expression, the newest first.
+
+    Args:
+        condition: on the ad of DAGMan's job.
+        most: how many, at most.
+        name: of the schedd; '' for this machine's.
+        pool: address of the collector that knows it; '' for the usual one.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    condition = f'{IS_DAGMAN} && regexp("dagman$", Cmd) && ({condition})'
+    ads = schedd_queries.ads_in_history(condition, WANTED, most, name, pool)
+    return list(map(ended_dag, ads))
+
+
+def ended_dag(ad: Mapping[str, Any]) -> EndedDag:
+    """The run of the ad of a DAGMan's job that has left the queue."""
+    state, code = state_of_ad(ad)
+    return EndedDag(
+        owner=str(ad.get("Owner", "")),
+        dag=dag_file(ad),
+        state=state.value + (f" ({code})" if code else ""),
+        exit_code=code,
+        failed_nodes=str(ad.get(progress_ad.FAILED) or ""),
+        ended=number_of(ad, "CompletionDate") or number_of(ad, "EnteredCurrentStatus"),
+        **{name: number_of(ad, attribute) for name, attribute in _NUMBERS.items()},
+    )

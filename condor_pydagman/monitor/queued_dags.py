@@ -1,0 +1,152 @@
+"""All DAGs of a schedd's queue, of whatever user and program, by what their DAGMans publish.
+
+One query with a projection; no file of a DAG is read, so that a look at the DAGs of others costs
+the schedd little, and reads nothing that they have written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.monitor.found_state import state_of_ad
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.progress_ad import (
+    CPU,
+    LAST_END,
+    MEMORY,
+    REFUSALS,
+    VERSION,
+    WAITS_FOR,
+    WAITS_FOR_COUNT,
+)
+from condor_pydagman.vocabulary import MORE_HELD, MORE_RUNNING
+
+# Our name of a number, and that of the job ad.
+_NUMBERS = {
+    "cluster": "ClusterId",
+    "outer": "DAGManJobId",
+    "submitted": "QDate",
+    "started": "JobStartDate",
+    "starts": "JobRunCount",
+    "total": "DAG_NodesTotal",
+    "done": "DAG_NodesDone",
+    "ready": "DAG_NodesReady",
+    "queued": "DAG_NodesQueued",
+    "failed": "DAG_NodesFailed",
+    "futile": "DAG_NodesFutile",
+    "jobs_idle": "DAG_JobsIdle",
+    "jobs_held": "DAG_JobsHeld",
+    "jobs_running": "DAG_JobsRunning",
+    "jobs_completed": "DAG_JobsCompleted",
+    "updated": "DAG_AdUpdateTime",
+    "last_end": LAST_END,
+    "waits_for_count": WAITS_FOR_COUNT,
+    "refusals": REFUSALS,
+    "memory_kb": MEMORY,
+    "cpu_s": CPU,
+}
+_MORE = {"jobs_held": MORE_HELD, "jobs_running": MORE_RUNNING}
+_OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", VERSION, WAITS_FOR)
+WANTED = (*_NUMBERS.values(), *_MORE.values(), *_OTHERS)
+# What the table does not show, and not having it costs the schedd a fifth less.
+_NOT_SHOWN = ("outer", "starts", "queued", "futile", "refusals")
+SHOWN = tuple(a for a in WANTED if a not in (VERSION, *(_NUMBERS[name] for name in _NOT_SHOWN)))
+IS_DAGMAN = "JobUniverse == 7"  # to look at Cmd too would double the schedd's work
+_LOG = ".dagman.log"  # behind the name of the first DAG file: the log of DAGMan's job
+
+
+class QueuedDag(NamedTuple):
+    """A DAG whose DAGMan's job is in the queue; numbers are 0 where nothing is published yet.
+
+    Times are seconds since the epoch.
+    """
+
+    owner: str
+    dag: str  # path of its first DAG file
+    state: str
+    program: str  # that runs it: `condor_pydagman 1.0`, `condor_dagman`; '' if it is not known yet
+    waits_for: str  # a cause of docs/watching.md, '' if nothing is published
+    waits_for_count: int
+    cluster: int  # of DAGMan's job
+    outer: int  # that of the DAG of which it is a node, 0 if it is none
+    submitted: int
+    started: int  # for the first time
+    starts: int  # how often DAGMan has been started
+    updated: int  # when what is published was so last
+    last_end: int  # when a node ended last
+    total: int
+    done: int
+    ready: int
+    queued: int
+    failed: int
+    futile: int
+    jobs_idle: int
+    jobs_held: int
+    jobs_running: int
+    jobs_completed: int
+    refusals: int  # submissions that the schedd has not taken
+    memory_kb: int  # of DAGMan's own, as it last published
+    cpu_s: int  # the same, of its process
+
+    @property
+    def jobs_an_hour(self) -> float:
+        """How many jobs have ended in an hour since the start; 0.0 if that can't be said."""
+        seconds = self.updated - self.started
+        return self.jobs_completed * 3600 / seconds if self.started and seconds > 0 else 0.0
+
+
+def queued_dags(
+    condition: str, *, wanted: Sequence[str] = WANTED, name: str = "", pool: str = ""
+) -> list[QueuedDag]:
+    """The DAGs that meet a ClassAd expression, in the order of their jobs.
+
+    Args:
+        condition: on the ad of DAGMan's job.
+        wanted: the attributes that are asked for; SHOWN are those of the table.
+        name: of the schedd; '' for this machine's.
+        pool: address of the collector that knows it; '' for the usual one.
+
+    Raises:
+        PoolError: the schedd does not answer, or the expression can't be parsed.
+    """
+    ads = schedd_queries.ads_in_queue(f"{IS_DAGMAN} && ({condition})", wanted, name, pool)
+    return sorted(map(queued_dag, filter(is_dagman, ads)), key=lambda dag: dag.cluster)
+
+
+def is_dagman(ad: Mapping[str, Any]) -> bool:
+    """Whether a job of the scheduler universe is DAGMan's: by what it has published, or its log."""
+    return "DAG_NodesTotal" in ad or str(ad.get("UserLog", "")).endswith(_LOG)
+
+
+def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
+    """The DAG of the ad of a DAGMan's job."""
+    numbers = {name: number_of(ad, attribute) for name, attribute in _NUMBERS.items()}
+    for name, attribute in _MORE.items():
+        numbers[name] += number_of(ad, attribute)
+    version = ad.get(VERSION)
+    stock = "condor_dagman" if "DAG_Status" in ad else ""
+    return QueuedDag(
+        owner=str(ad.get("Owner", "")),
+        dag=dag_file(ad),
+        state=state_of_ad(ad)[0].value,
+        program=f"condor_pydagman {version}" if version else stock,
+        waits_for=str(ad.get(WAITS_FOR) or ""),
+        **numbers,
+    )
+
+
+def number_of(ad: Mapping[str, Any], attribute: str) -> int:
+    """0 of what is no number: users set attributes to anything, and the bindings' Undefined is an
+    int."""
+    value: Any = ad.get(attribute)
+    return int(value) if type(value) in (int, float) and abs(value) < 1 << 63 else 0
+
+
+def dag_file(ad: Mapping[str, Any]) -> str:
+    """Path of the first DAG file of a DAGMan's job, by the name of its log."""
+    log = str(ad.get("UserLog", ""))
+    name = log[: -len(_LOG)] if log.endswith(_LOG) else log
+    return os.path.normpath(os.path.join(str(ad.get("Iwd", "")), name))

@@ -1,0 +1,73 @@
+"""condor_pydagman runs: DAGs that have ended, by the schedd's history."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+from condor_pydagman.cli.dag_table import ENDED, Shown, shown
+from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.monitor.ended_dags import WANTED, ended_dag
+from tests.schemas import check
+
+ADS: list[dict[str, Any]] = [
+    {
+        **{"ClusterId": 7, "Owner": "ann", "Iwd": "/d", "UserLog": "a.dag.dagman.log", "QDate": 50},
+        **{"JobStatus": 4, "ExitCode": 1, "CompletionDate": 7300, "JobStartDate": 100},
+        **{"DAG_NodesTotal": 4, "DAG_NodesDone": 3, "DAG_NodesFailed": 1},
+        **{"PYDAGMAN_FailedNodes": "B", "PYDAGMAN_Retries": 2, "PYDAGMAN_RunSeconds": 5400},
+    },
+    # Stock DAGMan's that was removed before it had published anything.
+    {
+        **{"ClusterId": 6, "Owner": "bob", "Iwd": "/d", "UserLog": "b.dag.dagman.log", "QDate": 60},
+        **{"JobStatus": 3, "EnteredCurrentStatus": 90},
+    },
+]
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    calls: list[tuple[object, ...]] = []
+
+    def answer(*arguments: object) -> list[dict[str, Any]]:
+        calls.append(arguments)
+        return ADS
+
+    monkeypatch.setattr(schedd_queries, "ads_in_history", answer)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    return calls
+
+
+def test_the_list(
+    asked: list[tuple[object, ...]], capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    assert pydagman.main(["runs", "-ended", "9", "-name", "s"]) == 0
+    head, first, second = capsys.readouterr().out.splitlines()
+    condition = 'JobUniverse == 7 && regexp("dagman$", Cmd) && (DAGManJobId is undefined)'
+    assert asked == [(condition, WANTED, 9, "s", "")]
+    assert head.split()[:3] == ["JOB", "OWNER", "ENDED"]
+    for text in ("failed (1)", "3/4", "2 h", "1.5", " B ", "/d/a.dag"):
+        assert text in first
+    for text in ("removed", "30 s", "/d/b.dag"):
+        assert text in second
+    monkeypatch.setattr(schedd_queries, "ads_in_history", lambda *_: [])
+    assert pydagman.main(["runs"]) == 0
+    assert capsys.readouterr().out == "the history of the schedd has no such DAG\n"
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert pydagman.main(["runs", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for row in rows:
+        check("runs", row)
+    assert [row["exit_code"] for row in rows] == [1, None]
+
+
+@pytest.mark.parametrize("word", ENDED)
+def test_any_column_sorts(word: str) -> None:
+    dags = list(map(ended_dag, ADS))
+    assert {one.cluster for one in shown(dags, ENDED, Shown(word))} == {6, 7}

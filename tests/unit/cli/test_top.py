@@ -1,0 +1,134 @@
+"""condor_pydagman top: what is asked for, the table, the keys."""
+
+from __future__ import annotations
+
+import curses
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from condor_pydagman.cli import pydagman, top
+from condor_pydagman.cli.dag_table import IN_QUEUE, Shown, shown
+from condor_pydagman.cli.text_table import table
+from condor_pydagman.cli.top_screen import View, summary
+from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.monitor.queued_dags import QueuedDag, queued_dag
+from tests.schemas import check
+
+
+def dag(cluster: int, owner: str = "ann", **more: Any) -> QueuedDag:
+    ad = {"ClusterId": cluster, "Owner": owner, "Iwd": "/d", "UserLog": f"{owner}.dag.dagman.log"}
+    return queued_dag({**ad, "JobStatus": 2, **more})
+
+
+DAGS = [
+    dag(1, DAG_NodesTotal=9, DAG_NodesDone=3, PYDAGMAN_LastNodeEnd=400, DAG_JobsHeld=1),
+    dag(2, "bob", DAG_NodesTotal=9, DAG_NodesDone=8, PYDAGMAN_WaitsFor="job.idle"),
+    dag(3, "\x1b[31mcy", DAGManJobId=1),
+]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    conditions: list[str] = []
+
+    def look(condition: str, **_: str) -> Sequence[QueuedDag]:
+        conditions.append(condition)
+        return DAGS
+
+    monkeypatch.setattr(top, "queued_dags", look)
+    monkeypatch.setattr(schedd_queries, "user", lambda: "ann")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    return conditions
+
+
+@pytest.mark.parametrize(
+    ("words", "condition"),
+    [
+        ([], 'DAGManJobId is undefined && Owner == "ann"'),
+        (["-allusers"], "DAGManJobId is undefined"),
+        (["-allusers", "-subdags"], "true"),
+        (["-user", 'b"ob', "-subdags"], 'Owner == "b\\"ob"'),
+        (["-constraint", "a || b", "-subdags"], 'Owner == "ann" && (a || b)'),
+    ],
+)
+def test_whose(asked: list[str], words: list[str], condition: str) -> None:
+    assert pydagman.main(["top", "--once", *words]) == 0
+    assert asked == [condition]
+
+
+def test_root_sees_all(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert pydagman.main(["top"]) == 0
+    assert pydagman.main(["top", "-user", "bob"]) == 0
+    assert asked == [
+        "DAGManJobId is undefined", 'DAGManJobId is undefined && Owner == "bob"'
+    ]  # fmt: skip
+    assert pydagman.main(["top", "-user", "bob", "-allusers"]) == 1
+
+
+def test_json(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert pydagman.main(["top", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for row in rows:
+        check("top", row)
+    assert [(row["v"], row["cluster"], row["outer"]) for row in rows] == [
+        (1, 1, 0), (1, 2, 0), (1, 3, 1)
+    ]  # fmt: skip
+
+
+def test_the_table(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    columns = list(IN_QUEUE.values())
+    head, first, second, third = table(columns, DAGS, 1000.0)
+    assert head.split()[:3] == ["JOB", "OWNER", "STATE"]
+    assert "3/9" in first and "10 min" in first and first.endswith("/d/ann.dag")
+    assert "job.idle (0)" in second
+    assert "\x1b" not in third and third.split()[3] == "-"
+    assert max(map(len, table(columns, [dag(1, "a" * 90)], 1000.0, 200))) == 200
+    assert top.lines_of([], Shown()) == ["the queue of the schedd has no such DAG"]
+    assert pydagman.main(["top", "--once", "-sort", "owner"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["1", "2"]
+
+
+@pytest.mark.parametrize("word", IN_QUEUE)
+def test_any_column_sorts(word: str) -> None:
+    assert {one.cluster for one in shown(DAGS, IN_QUEUE, Shown(word))} == {1, 2, 3}
+
+
+def test_sorted_and_searched() -> None:
+    def clusters(**how: Any) -> list[int]:
+        return [one.cluster for one in shown(DAGS, IN_QUEUE, Shown(**how))]
+
+    assert clusters(sort="done") == [3, 1, 2]
+    assert clusters(sort="held") == [1, 2, 3]
+    assert clusters(sort="last") == [1, 2, 3]
+    assert clusters(sort="job", is_reversed=True) == [3, 2, 1]
+    assert clusters(text="BOB") == clusters(text="job.idle") == [2]
+
+
+def test_keys() -> None:
+    view = View("job")
+    for key in (">", ">", "<", "r", "/"):
+        view.press(ord(key), 10)
+    for key in (*map(ord, "bxq"), 127, 127, ord("o"), 10):
+        view.press(key, 10)
+    assert view.how == Shown("owner", True, "bo")
+    for key in (curses.KEY_NPAGE, curses.KEY_DOWN, curses.KEY_UP, curses.KEY_UP):
+        view.press(key, 10)
+    assert view.first == 9
+    view.press(curses.KEY_HOME, 10)
+    assert view.first == 0 and not view.over
+    view.press(ord("/"), 10)
+    view.press(27, 10)
+    assert view.how.text == "" and not view.typing
+    view.press(ord("q"), 10)
+    assert view.over
+
+
+def test_the_first_line() -> None:
+    line = summary(DAGS, Shown("owner", True, "x"))
+    assert "3 DAGs, 11 of 18 nodes done, 0 jobs run, 1 are held; by owner, reversed" in line
+    assert line.endswith("with 'x'")
