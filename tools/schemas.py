@@ -18,9 +18,8 @@ from typing import Any
 from condor_pydagman.cli import lint_report, ls, runs_command, top
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.follow import dag_events, overview
-from condor_pydagman.follow.follower import COUNTS
 from condor_pydagman.follow.notice import ALL_CAUSES, Evidence, Weight
-from condor_pydagman.follow.run_model import DagState, Usage
+from condor_pydagman.follow.run_model import COUNTS, DagState, Usage
 from condor_pydagman.follow.shown_states import COUNTED, LOOKS
 from condor_pydagman.lint.findings import ALL_CODES, Severity
 from condor_pydagman.monitor.ended_dags import EndedDag

@@ -125,7 +125,7 @@ def _set_idle(run: RunState, node: int, event: LogEvent, idle: bool) -> None:
         _refuse_if_strict(run, event, BadEvent.BEFORE_SUBMIT, "runs before its submit")
     run.job_table.set_idle(jobs, event.proc, idle)
     if not idle:
-        run.log.job_times.runs(event[1:4], event.time)
+        run.log.job_times.started[event[1:4]] = event.time
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.IDLE if idle else Change.RUNS)
     _say_idle(run)
@@ -201,7 +201,9 @@ def proc_ended(
     if not run.job_table.end(jobs, event.proc, code, value):
         _refuse_second_end(run, event, jobs.codes.get(event.proc))
         return
-    run.log.job_times.ended(event[1:4], event.time, failed=value != 0)
+    started = run.log.job_times.started.pop(event[1:4], event.time)
+    if value != 0 and started < event.time:
+        run.log.job_times.wasted += event.time - started
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.ENDED)
     if run.scripts.hold.holds:

@@ -127,7 +127,8 @@ class JobTimes:
         self.until = 0.0  # so far; seconds since the epoch
         self.idle = self.held = self.running = 0.0
         self.wasted = 0.0  # the last runs of procs that failed
-        self._started: dict[tuple[int, int, int], float] = {}  # procs that run, and since when
+        # procs that run (cluster, proc, subproc), and since when
+        self.started: dict[tuple[int, int, int], float] = {}
 
     def pass_to(self, time: float, idle: int, held: int, running: int) -> None:
         """So many procs have waited, been held and run until then."""
@@ -137,15 +138,6 @@ class JobTimes:
             self.held += held * passed
             self.running += running * passed
         self.until = time
-
-    def runs(self, job: tuple[int, int, int], time: float) -> None:
-        """A proc has begun to run."""
-        self._started[job] = time
-
-    def ended(self, job: tuple[int, int, int], time: float, *, failed: bool) -> None:
-        """It has ended."""
-        started = self._started.pop(job, time)
-        self.wasted += max(time - started, 0.0) if failed else 0.0
 
 
 class LogReading:
