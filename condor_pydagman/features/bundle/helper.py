@@ -124,9 +124,7 @@ class BundleHelper(Helper):
             return Prepared(order.asked.number, job.text, without=job.without)
         if isinstance(order, CollectOrder):
             known = self._known.setdefault(order.asked.number, collected.Known())
-            if order.asked.why:
-                return Collected(order.asked.number, *collected.collect(order, known))
-            return collected.collect_live(order, known)
+            return collected.collect(order, known)
         if isinstance(order, Forget):
             self._known.pop(order.number, None)
             collected.forget(self._directory, order.number)

@@ -97,15 +97,17 @@ from condor_pydagman.features.bundle.runner_tasks import (
     Bundle,
     Failure,
     Task,
+    Told,
     Turns,
     decoded,
     encoded,
+    is_success,
     places,
 )
 
 TYPE_CHECKING = False  # the standard library's `typing` takes memory, and annotations are strings
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from typing import Any
 
 RESULTS = "results"
@@ -205,9 +207,6 @@ class Results:
             Failure: it can't be opened.
         """
         self.stream = stream  # where its lines go as well, if they are wanted there
-        # the number of the last run that has written any, once `over` has read them
-        self.last_run = -1
-        self.succeeded: set[int] = set()  # of the tasks that are `over`, those that have succeeded
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             self._file = os.open(RESULTS, flags, 0o666)
@@ -219,42 +218,16 @@ class Results:
         # Its path may lead elsewhere later: into the directory of another run's bundle.
         self._directory = os.open(".", os.O_RDONLY)
 
-    def over(self) -> "set[int]":
-        """The tasks that have ended in earlier runs, or were released by the run that was the last:
-        what one that still runs elsewhere ends or releases behind it counts for nobody."""
-        found: set[int] = set()
-        whole_line = True
+    def read(self, tasks: "Container[int]") -> Told:
+        """What earlier runs have done of these tasks."""
+        found = Told(tasks)
         with open(self._file, "rb", closefd=False) as file:
             for line in iter(lambda: file.readline(MAX_RESULT_BYTES), b""):
                 if self.stream is not None:
                     self.stream.write(line)
-                if whole_line:
-                    self._count(line, found)
-                whole_line = line.endswith(b"\n")
-        self._before = b"" if whole_line else b"\n"
+                found.take(line)
+        self._before = b"\n" if found.is_cut else b""
         return found
-
-    def _count(self, line: bytes, found: "set[int]") -> None:
-        """Add the tasks that a line ends or releases."""
-        if not line.startswith((b'{"ended": ', b'{"run": ', b'{"released": ')):
-            return
-        try:
-            record = json.loads(line.decode())
-        except (ValueError, RecursionError):
-            return
-        run, ended, released = map(record.get, ("run", "ended", "released"))
-        if type(run) is not int:
-            return
-        if "ended" in record:
-            numbers = (ended, record.get("code"), record.get("signal"))
-            if run >= self.last_run and all(type(one) is int for one in numbers):
-                if is_success(record) and ended not in found:
-                    self.succeeded.add(ended)
-                found.add(ended)
-        elif "released" not in record:
-            self.last_run = run
-        elif run == self.last_run and isinstance(released, list):
-            found.update(one for one in released if type(one) is int)
 
     def write(self, **record: "Any") -> None:
         """Append a line; a full disk is borne for a while.
@@ -299,12 +272,6 @@ class Results:
                     file.write(part)
         except OSError as error:
             raise Failure(NO_ROOM, f"results can't be written: {error}") from None
-
-
-def is_success(record: "dict[str, Any]") -> bool:
-    """Whether a task that has ended has succeeded, by what its line says."""
-    flaws = ("code", "signal", "timed_out", "missing", "error")
-    return not any(record.get(name) for name in flaws)
 
 
 def spawned(program: bytes, words: "list[bytes]", given: "dict[bytes, bytes]", files: "Any") -> int:
@@ -637,8 +604,11 @@ class Runner:
         """
         self.bundle = bundle
         self.results = Results(Stream() if bundle.streams else None)
-        over = self.results.over()
-        self.turns = Turns(bundle, over, self.results.succeeded)
+        told = self.results.read(bundle.lines)
+        self.last_run = told.last_run
+        succeeded = {number for number, line in told.ended.items() if is_success(line)}
+        over = {*told.ended, *told.doubtful, *told.released}
+        self.turns = Turns(bundle, over, succeeded - told.released)
         self.running: dict[int, Running] = {}  # by process
         self.announced = 0  # the task of which "started" was written last
         self.patience = Patience()
@@ -656,7 +626,7 @@ class Runner:
         Raises:
             Failure: they have not all ended.
         """
-        may_know = self.results.last_run == self.number - 1
+        may_know = self.last_run == self.number - 1
         is_elsewhere = self.sandbox or self.bundle.streams  # or an earlier run was, perhaps
         if is_elsewhere and self.bundle.release_s and self.number and not may_know:
             raise Failure(LOST, "what ended before the job was started again is not known here")

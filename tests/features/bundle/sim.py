@@ -14,8 +14,7 @@ and it tells of no task that has not ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -272,13 +271,13 @@ class Bundled(Part):
         names = [dag.names[one] for one in request.nodes]
         order = collected.CollectOrder(request, "", names, (False, False, False))
         ended = {} if found is None or found.lost else found.ended
-        started = frozenset() if found is None or found.lost else frozenset(found.started)
-        results = collected._Results(ended, started, frozenset(), {})
+        started = set() if found is None or found.lost else found.started
         if not (request.why or self._shared):
             took = [end["time"] - end["begun"] for end in ended.values()]
-            text, _ = _told(order, results._replace(ended={}), found, self.world.clock())
+            text, _ = _told(order, {}, started, found, self.world.clock())
             return Collected(request.number, text, took, not_home=len(took))
-        return Collected(request.number, *_told(order, results, found, self.world.clock()))
+        now = self.world.clock()
+        return Collected(request.number, *_told(order, ended, started, found, now))
 
     # The jobs.
 
@@ -514,44 +513,39 @@ class Bundled(Part):
 
 def _told(
     order: collected.CollectOrder,
-    results: collected._Results,
+    ended: Mapping[int, Mapping[str, Any]],
+    started: Collection[int],
     bundle: FakeBundle | None,
     now: float,
 ) -> tuple[str, list[float]]:
-    """As `collected.collect` or `collect_live`, of results that are in no file."""
-    form = collected.StampForm(*order.stamps)
+    """As `collected.collect`, of results that are in no file."""
+    events = collected.Events(order, now)
     text: list[str] = []
     took: list[float] = []
-    retries = dict(zip(order.names, order.asked.retries))
     names = [] if bundle is None else list(bundle.names)
     names += [name for name in order.names if name not in names]
-    numbers = {name: names.index(name) + 1 for name in order.names}
-    behind = order.names[len(order.names) - order.asked.behind :]
-    for name, number in sorted(numbers.items(), key=itemgetter(1)):
-        end = results.ended.get(number)
-        has_begun = number in results.started and bundle is not None and bundle.may_start(number)
+    tasks = {number: {"name": name} for number, name in enumerate(names, 1)}
+    nodes = collected.nodes_of(order, tasks)
+    for number, node in nodes.items():
+        end = ended.get(number)
+        has_begun = number in started and bundle is not None and bundle.may_start(number)
         if end is not None and bundle is not None:
-            limit = bundle.time_limits[number - 1], retries[name]
-            text.append(collected._events(order, number, name, end, results, form, "", *limit))
+            limited = node._replace(time_limit=bundle.time_limits[number - 1])
+            text.append(events.ended(limited, end, "", "unknown"))
             took.append(end["time"] - end["begun"])
-        elif order.asked.removed and (name not in behind or has_begun):
-            text.append(collected._removed(order, number, name, form))
+        elif order.asked.removed and (not node.is_behind or has_begun):
+            text.append(events.removed(node))
 
-    def record(left: int, words: str) -> None:
-        said = do.AppendJournalRecord("UNBUNDLED", -1, left, order.asked.number, text=words)
-        text.append(collected.own_events.record_event(collected._stamp(now, form), "", said))
-
-    released = set() if bundle is None or bundle.lost else bundle.released - results.ended.keys()
-    given = [name for name, number in numbers.items() if number in released]
+    released = set() if bundle is None or bundle.lost else bundle.released - ended.keys()
+    given = [node.name for number, node in nodes.items() if number in released]
     last = 2 if order.asked.why else 1
-    for place, name in enumerate(given):
-        record(last + len(given) - 1 - place, name)
+    text += [events.record(last + len(given) - 1 - at, name) for at, name in enumerate(given)]
     if order.asked.why:
-        suspects = results.started - results.ended.keys() - released
-        words = " ".join(name for name, number in numbers.items() if number in suspects)
-        record(0, f"{order.asked.why}\n{words}")
+        suspects = set(started) - ended.keys() - released
+        words = " ".join(node.name for number, node in nodes.items() if number in suspects)
+        text.append(events.record(0, f"{order.asked.why}\n{words}"))
     elif text and not given:
-        record(1, "")
+        text.append(events.record(1, ""))
     return "".join(text), took
 
 
