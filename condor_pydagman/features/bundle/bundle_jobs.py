@@ -11,8 +11,8 @@ from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.report import OwnJobs
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.bundle.learned import Learned
 from condor_pydagman.features.bundle.one_bundle import Bundle, number_of
-from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
@@ -55,7 +55,7 @@ class BundleJobs:
         self._strays: set[int] = set()  # clusters that are to leave the queue
         # clusters, and when they are to be removed again, as that has failed
         self.removals: dict[int, float] = {}
-        self.gaps = SlotGaps()  # for how long slots have no job between two
+        self.learned = Learned()  # from what they do
         self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
 
     def add(self, number: int, kind: str = "") -> Bundle:
@@ -167,9 +167,9 @@ class BundleJobs:
             held = f" since it was on hold: {bundle.hold}" if bundle.hold else f": {event.text}"
             bundle.ended = f"its job was removed{held}"
         if kind == EventKind.EXECUTE:
-            self.gaps.began(bundle.begun)
+            self.learned.job_began(bundle.begun)
         if ran and bundle.ended:
-            self.gaps.ended(bundle.ended_at, self.in_the_queue()[0])
+            self.learned.job_ended(bundle.ended_at, self.in_the_queue()[0])
         if ran and not (bundle.runs or bundle.ended):
             self.stopped[bundle.number] = bundle
         self.count(bundle)

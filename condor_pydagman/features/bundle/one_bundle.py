@@ -1,17 +1,11 @@
-"""One bundle: its nodes, the name of its job, and the texts that tell who is in it; and who can't
-be in one."""
+"""One bundle: its nodes, the name of its job, and the texts that tell who is in it."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from condor_pydagman.names import BUNDLE, logged_name
-
-if TYPE_CHECKING:
-    from condor_pydagman.features.timeout.commands import Timeout
-    from condor_pydagman.graph.model import Dag
 
 NAME = f"{BUNDLE} "  # before the number, where HTCondor has the name of a node
 MAX_NAMES = 700  # bytes of names that one record has; more would be cut
@@ -89,21 +83,3 @@ def _bytes(name: str) -> int:
 def fits(name: str) -> bool:
     """Whether records can tell that a node is in a bundle: they have blanks between names."""
     return " " not in name and _bytes(logged_name(name)) < MAX_NAMES
-
-
-def why_alone(dag: Dag, node: int, *, has_limit: bool, timeout: Timeout | None) -> str:
-    """Why a node runs alone whatever its description says; '' if it does not.
-
-    Args:
-        has_limit: whether it keeps to a SHARED_LIMIT.
-        timeout: its TIMEOUT, if it has one.
-    """
-    if dag.is_noop(node):
-        return "it is a NOOP node"
-    if dag.group_of(node) is not None:
-        return "it is in a SITE_GROUP"
-    if has_limit:
-        return "it has a SHARED_LIMIT"
-    if timeout is not None and (timeout.queued or timeout.total):
-        return "it has a TIMEOUT QUEUED or TOTAL"
-    return "" if fits(dag.names[node]) else "its name has a blank, or is too long"

@@ -120,7 +120,7 @@ class Bundles(Feature):
 
     def node_moved(self, node: int, old: int, new: int) -> None:
         """One that waits for others may be started no more, or has been."""
-        if old == State.READY and node in self.waiting.line_of:
+        if old == State.READY and node in self.waiting.kinds.line_of:
             self.waiting.drop(node)
         if old == State.SUBMITTED != new and node in self._task_of:
             del self._by_task[self._task_of.pop(node)]
@@ -144,7 +144,7 @@ class Bundles(Feature):
         run = self.run
         if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
             return
-        if self.waiting.by_key and not run.starts_nothing:
+        if self.waiting.groups and not run.starts_nothing:
             for kind, nodes, parallel in self.waiting.next_bundles():
                 self._make(kind, nodes, parallel)
 
@@ -217,7 +217,7 @@ class Bundles(Feature):
 
     def _most_parallel(self, names: str) -> int:
         node = self.run.dag.ids.get(names.partition(" ")[0], NO_NODE)
-        line = self.waiting.line_of.get(node)
+        line = self.waiting.kinds.line_of.get(node)
         if line is None:
             return 1
         return self.waiting.most_parallel(line, self.run.category(node))
@@ -277,14 +277,14 @@ class Bundles(Feature):
         """The schedd has its job, has not, or that is not known."""
         run, bundle = self.run, self.bundles.get(answer.number)
         if answer.cluster:
-            submission.has_room(run, waits=bool(self.waiting.by_key))
+            submission.has_room(run, waits=bool(self.waiting.groups))
             run.pace.submitted(run.now, run.limits)
             run.say(f"\tassigned HTCondor ID ({answer.cluster}.0.0)")
         if bundle is None:
             return
         bundle.asked = False
         if answer.cluster:
-            self.waiting.accepted(bundle.kind)
+            self.waiting.kinds.accepted(bundle.kind)
         if bundle.cluster:
             return  # the log was quicker
         if answer.cluster:
@@ -302,7 +302,7 @@ class Bundles(Feature):
 
     def _refuse(self, bundle: Bundle, why: str, *, permanent: bool) -> None:
         self.run.say(f"ERROR: bundle {bundle.number} can't be submitted: {why}")
-        self.waiting.refused(bundle.kind, permanent=permanent)
+        self.waiting.kinds.refused(bundle.kind, permanent=permanent)
         self.jobs.write_end(bundle, why)
 
     # Its job.
@@ -463,7 +463,7 @@ class Bundles(Feature):
         ran = 0.0
         if bundle.begun and bundle.ended_at:
             ran = bundle.ended_at - bundle.begun
-        self.waiting.learned.took(bundle.kind, answer.took, ran, bundle.worked_s / bundle.parallel)
+        self.jobs.learned.took(bundle.kind, answer.took, ran, bundle.worked_s / bundle.parallel)
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:
         """Its task has events of its own, the first of which has its name."""
@@ -535,7 +535,7 @@ class Bundles(Feature):
 
     def _take_back(self, node: int, suspect: bool) -> None:
         if suspect or self._returns.get(node, 0) > MAX_RETURNS:
-            self.waiting.alone.add(node)
+            self.waiting.kinds.alone.add(node)
         self._make_ready(node, first=True)
 
     def _make_ready(self, node: int, *, first: bool = False) -> None:
@@ -550,39 +550,39 @@ class Bundles(Feature):
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """Of nodes that run alone; events have whole seconds, and those of bundles tell more."""
-        kind = self.waiting.kinds.get(node)
+        kind = self.waiting.kinds.of.get(node)
         if kind is None or node in self.members.bundle_of:
             return
         now = self.run.happened(event.time)
         if change is Change.RUNS:
-            self.waiting.learned.began(node, kind, now)
+            self.jobs.learned.began(node, kind, now)
         elif change is Change.ENDED:
-            self.waiting.learned.ended(node, now)
+            self.jobs.learned.ended(node, now)
 
     def on_slots(self, answer: SlotsSeen) -> None:
         """How many jobs the pool can run at once, as far as is known."""
-        self.waiting.learned.saw_slots(answer.slots)
+        self.jobs.learned.slots = answer.slots
 
     # What becomes of nodes.
 
     def begins_anew(self, node: int, why: Anew) -> None:
         """It may go together with others again; its next run may have another description."""
         if why is Anew.RETRY:
-            self.waiting.kinds.pop(node, None)
+            self.waiting.kinds.of.pop(node, None)
         elif why is Anew.RUN:
-            self.waiting.alone.discard(node)
+            self.waiting.kinds.alone.discard(node)
             self._returns.pop(node, None)
 
     def set_by_person(self, node: int) -> None:
         """It may go together with other nodes than before."""
         self.waiting.look_again(node)
-        self.waiting.forget_kind(node)
+        self.waiting.kinds.forget(node)
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
         """New nodes may be bundled; others have new parents."""
-        self.waiting.grow(growth.nodes)
+        self.waiting.kinds.grow(growth.nodes)
         for node in children:
-            self.waiting.forget_kind(node)
+            self.waiting.kinds.forget(node)
 
     def obstacle_to_steer(self, node: int) -> str:
         """It can't be told apart from the others of its bundle while that is in the queue, nor may

@@ -7,7 +7,6 @@ is asked how many jobs it can run; how they go on follows from how long nodes ta
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -16,16 +15,14 @@ from condor_pydagman.adapters.followed_files import owner_of, read_known
 from condor_pydagman.features.bundle.adapters import slots
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
-from condor_pydagman.features.bundle.alone import alone_in
-from condor_pydagman.features.bundle.awaited import Awaited
-from condor_pydagman.features.bundle.chains import (
-    Room,
+from condor_pydagman.features.bundle.apart import (
+    alone_in,
     few,
-    next_together,
     waiting_inside,
     why_apart,
     why_unlike,
 )
+from condor_pydagman.features.bundle.chains import Room
 from condor_pydagman.features.bundle.chains_ahead import ONLY_ONE, Chained, ChainsAhead
 from condor_pydagman.features.bundle.commands import (
     BY_OPTION,
@@ -35,10 +32,15 @@ from condor_pydagman.features.bundle.commands import (
 )
 from condor_pydagman.features.bundle.learned import Learned
 from condor_pydagman.features.bundle.messages import Look
+from condor_pydagman.features.bundle.packing import (
+    MIN_SIZE,
+    Group,
+    Jobs,
+    limits_of,
+    next_bundle,
+)
 from condor_pydagman.features.bundle.plan import Limits
-from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.features.bundle.tasks import NodeOrder, differing
-from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
 from condor_pydagman.features.common.steps import steps
 from condor_pydagman.graph.model import DONE, JOIN, Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -237,30 +239,23 @@ class _Packing:
         self, kind: str, limits: Limits, ready: Sequence[int], ahead: ChainsAhead
     ) -> Iterator[int]:
         """Of the bundles that are made as soon as these nodes are ready, as the run finds them."""
-        learned, left, made, awaited = Learned(SlotGaps()), deque(ready), 0, Awaited()
-        learned.saw_slots(self._slots or 0)
+        learned, group = Learned(), Group(kind, is_live=kind in self._live)
+        learned.slots, made = self._slots or 0, 0
         for node in ready:
-            awaited.add(self._dag, node)
-        slots = 0 if limits.size or limits.seconds else self._slots or 0
+            group.add(self._dag, node, 0.0)
 
-        def followed(number: int, room: Room) -> list[int]:
-            return list(ahead.with_followers(list(islice(left, number)), room))
+        def followed(number: int, room: Room) -> Sequence[int]:
+            return ahead.with_followers(list(islice(group.nodes, number)), room)
 
-        def size(length: int) -> int:
-            how = kind, kind in self._live or not awaited.any_before(len(left))
-            found = learned.size(how, limits, len(left), (0, made), (), 0.0, length)
-            return min(found, max(1, self._most // length))
-
-        while left:
-            times, comes_home = learned.times(kind), kind not in self._live
-            room = room_of(limits, self._most, times, comes_home=comes_home)
-            nodes = set(next_together(room, len(left) + made, slots, followed, size))
+        while group.nodes:
+            jobs = Jobs(idle=made, bundles=made)
+            nodes = next_bundle(group, limits, self._most, learned, jobs, 0.0, followed)
             if not nodes:
                 return
             yield len(nodes)
             made += 1
-            while left and left[0] in nodes:
-                awaited.drop(left.popleft())
+            for node in group.nodes.keys() & set(nodes):
+                group.drop(node)
 
 
 def packs(found: BundleOutlook) -> bool:

@@ -4,72 +4,71 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.bundle.learned import FIRST_OVERHEAD_S, Learned
-from condor_pydagman.features.bundle.plan import Limits
-from condor_pydagman.features.bundle.slot_gaps import LONGEST_S, SlotGaps
+from condor_pydagman.features.bundle.learned import FIRST_OVERHEAD_S, LONGEST_S, Learned
+from condor_pydagman.features.bundle.plan import Limits, Seen
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.features.bundle.bundled import bundle_submit, settled
 
 
-def learned(gaps: SlotGaps, *, worked_s: float = 5.0) -> Learned:
+def learned(*, worked_s: float = 5.0) -> Learned:
     """Eight slots; bundles of a task of five seconds have had a tenth of one beside it."""
-    found = Learned(gaps)
-    found.saw_slots(8)
+    found = Learned()
+    found.slots = 8
     for _ in range(20):
         found.took("k", [5.0], worked_s + 0.1, worked_s)
     return found
 
 
 def size(of: Learned, ready: int = 450) -> int:
-    return of.size(("k", True), Limits(), ready, (8, 0), [], 100.0)
+    return of.size("k", Seen(ready, running=8, is_live=True), Limits(), [], 100.0)
 
 
 def test_a_gap_is_from_an_end_to_the_next_begin_in_turn() -> None:
-    gaps = SlotGaps()
-    gaps.ended(10.0, waiting=2)
-    gaps.ended(10.5, waiting=2)
-    gaps.began(10.25)
-    gaps.began(11.0)
-    assert gaps.usual_s == pytest.approx(0.375)
+    gaps = Learned()
+    gaps.job_ended(10.0, waiting=2)
+    gaps.job_ended(10.5, waiting=2)
+    gaps.job_began(10.25)
+    gaps.job_began(11.0)
+    assert gaps.gap_s == pytest.approx(0.375)
 
 
 def test_a_slot_for_which_no_job_waits_has_no_gap() -> None:
-    gaps = SlotGaps()
-    gaps.ended(10.0, waiting=1)
-    gaps.ended(10.0, waiting=1)
-    gaps.began(10.5)
-    gaps.began(11.5)
-    assert gaps.usual_s == pytest.approx(0.5)
+    gaps = Learned()
+    gaps.job_ended(10.0, waiting=1)
+    gaps.job_ended(10.0, waiting=1)
+    gaps.job_began(10.5)
+    gaps.job_began(11.5)
+    assert gaps.gap_s == pytest.approx(0.5)
 
 
 def test_what_begins_much_later_is_no_gap() -> None:
-    gaps = SlotGaps()
-    gaps.ended(10.0, waiting=9)
-    gaps.ended(20.0, waiting=9)
-    gaps.began(20.25)
-    gaps.began(20.25 + LONGEST_S)
-    assert gaps.usual_s == pytest.approx(0.25)
-    gaps.ended(30.0, waiting=9)
-    gaps.began(29.9)  # its event is written before that of the end
-    assert gaps.usual_s == pytest.approx(0.125)
+    gaps = Learned()
+    gaps.job_ended(10.0, waiting=9)
+    gaps.job_ended(20.0, waiting=9)
+    gaps.job_began(20.25)
+    gaps.job_began(20.25 + LONGEST_S)
+    assert gaps.gap_s == pytest.approx(0.25)
+    gaps.job_ended(30.0, waiting=9)
+    gaps.job_began(29.9)  # its event is written before that of the end
+    assert gaps.gap_s == pytest.approx(0.125)
 
 
 def test_tasks_that_are_long_beside_what_a_job_costs_run_alone() -> None:
-    assert size(learned(SlotGaps())) == 1
+    assert size(learned()) == 1
 
 
 def test_a_gap_counts_as_what_a_job_costs() -> None:
-    gaps = SlotGaps()
+    found = learned()
     for second in range(20):
-        gaps.ended(second, waiting=9)
-        gaps.began(second + 0.2)
-    assert size(learned(gaps)) > 1
+        found.job_ended(second, waiting=9)
+        found.job_began(second + 0.2)
+    assert size(found) > 1
 
 
 def test_one_job_that_costs_little_decides_nothing() -> None:
-    found = Learned(SlotGaps())
-    found.saw_slots(8)
+    found = Learned()
+    found.slots = 8
     assert found.overhead_s == FIRST_OVERHEAD_S
     for _ in range(20):
         found.took("k", [5.0], 5.3, 5.0)
@@ -80,13 +79,13 @@ def test_one_job_that_costs_little_decides_nothing() -> None:
 
 def test_it_is_seen_by_the_events_of_bundles() -> None:
     harness = settled("A B C D E F\nBUNDLE b SIZE 2 ALL_NODES")
-    gaps = harness.bundles.jobs.gaps
+    gaps = harness.bundles.jobs.learned
     harness.taken(1, 7)
     harness.answered(2, 8)
     harness.tell(bundle_submit(2, 8))
     harness.wait(1.0)
     harness.ends(7)
     harness.wait(0.25)
-    assert not gaps.usual_s
+    assert not gaps.gap_s
     harness.tell(make.of_job(EventKind.EXECUTE, 8))
-    assert gaps.usual_s == pytest.approx(0.25)
+    assert gaps.gap_s == pytest.approx(0.25)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.bundle.awaited import Awaited, fewest_parents
+from condor_pydagman.features.bundle.packing import Group, fewest_parents
 from condor_pydagman.graph.build import build
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
@@ -33,13 +33,14 @@ def test_how_many_must_end_before_a_child_can_start(lines: str, fewest: int) -> 
 
 
 def test_those_that_wait_no_more_do_not_count() -> None:
-    awaited, graph = Awaited(), dag("PARENT A B C CHILD F\nPARENT D CHILD E\n")
-    for node in range(5):
-        awaited.add(graph, node)
-    assert awaited.any_before(2)
-    awaited.drop(3)
-    assert not awaited.any_before(3)
-    assert awaited.any_before(4)
-    for node in range(5):
-        awaited.drop(node)
-    assert not awaited.any_before(4)
+    group, graph = Group("k", is_live=False), dag("PARENT A B C CHILD F\nPARENT D CHILD E\n")
+    for node in range(4):
+        group.add(graph, node, 0.0)
+    assert not group.needs_all()  # E may start when D has ended
+    group.drop(3)
+    assert group.needs_all()
+    group.add(graph, 4, 0.0)  # E has no children, but is one of those that are waited for
+    assert not group.needs_all()
+    for node in (0, 1, 2):
+        group.drop(node)
+    assert group.needs_all()
