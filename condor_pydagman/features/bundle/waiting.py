@@ -189,16 +189,17 @@ class Waiting:
         return Chains(self.run.dag, room, may_join, is_done).with_followers(heads)
 
     def _jobs_in_queue(self, kind: str) -> Jobs:
-        run, table, bundles = self.run, self.run.job_table, self._jobs
+        run, table = self.run, self.run.job_table
+        idle, running = self._jobs.idle, self._jobs.running.values()
         alike = (
             Running(run.now - one.begun - one.worked_s / one.parallel, one.to_come, one.parallel)
-            for one in bundles.running.values()
+            for one in running
             if one.kind == kind
         )
         return Jobs(
-            table.submitted - table.completed - table.idle + len(bundles.running),
-            table.idle + len(run.submission.in_flight) + len(run.ready) + len(bundles.idle),
-            len(bundles.running) + len(bundles.idle),
+            table.submitted - table.completed - table.idle + len(running),
+            table.idle + len(run.submission.in_flight) + len(run.ready) + idle,
+            len(running) + idle,
             alike,
         )
 

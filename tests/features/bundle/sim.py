@@ -43,6 +43,7 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
+from condor_pydagman.features.bundle.one_bundle import Stage
 from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JOB_ENDS, EventKind, NodeKind
@@ -502,7 +503,9 @@ class Bundled(Part):
 
     def idle(self, run: RunState) -> int:
         feature = run.features.get("bundle")
-        return 0 if feature is None else sum(not one.runs for one in feature.bundles.values())
+        if feature is None:
+            return 0
+        return sum(one.stage is not Stage.RUNNING for one in feature.bundles.values())
 
     def differs(self, want: State, have: State, other: RunState, node: int) -> bool:
         feature = other.features.get("bundle")
