@@ -13,8 +13,7 @@ from typing import Any
 
 from condor_pydagman.adapters.followed_files import owner_of, read_known
 from condor_pydagman.features.bundle.adapters import slots
-from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
-from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
+from condor_pydagman.features.bundle.adapters.look import Looker, added_commands, look_order
 from condor_pydagman.features.bundle.apart import (
     alone_in,
     few,
@@ -148,12 +147,13 @@ class _Packing:
         """What is found of each; files must be there only for nodes whose job starts first."""
         dag, cwd = self._dag, os.getcwd()
         left = [node for node in self._line_of if node not in self._alone]
-        texts = texts_of(dag, left)
         for first in (True, False):
-            nodes = [node for node in left if (node in self._first) is first]
-            orders = [order_of(dag, cwd, node, 0, dag.priorities.get(node, 0)) for node in nodes]
-            self._orders.update(zip(nodes, orders))
-            yield from self._looker.look_at(LookOrder(orders, texts), ready=first)
+            nodes = (node for node in left if (node in self._first) is first)
+            order = look_order(
+                dag, cwd, ((one, 0, dag.priorities.get(one, 0), ()) for one in nodes)
+            )
+            self._orders.update((one.number, one) for one in order.nodes)
+            yield from self._looker.look_at(order, ready=first)
 
     def _starting_first(self) -> Iterator[int]:
         """Those before whose jobs no other and no script runs."""
@@ -230,8 +230,8 @@ class _Packing:
         return self._differing[before, kind]
 
     def _differing_commands(self, *nodes: int) -> list[str]:
-        texts = texts_of(self._dag, nodes)
         orders = map(self._orders.__getitem__, nodes)
+        texts = self._dag.descriptions
         one, other = ((self._looker.read(order, texts)[0], order) for order in orders)
         return differing(one, other)
 
