@@ -158,6 +158,7 @@ class QueuedJob(NamedTuple):
     retry: int
     leaving: bool = False
     shared: bool = False
+    hold: str = ""  # why HTCondor has it on hold; '' if it has not, or a person has
 
 
 class EndedJob(NamedTuple):

@@ -150,11 +150,10 @@ class BundleJobs:
             self.move(bundle, Stage.RUNNING)
             if kind == EventKind.EXECUTE:
                 self.learned.job_began(now)
+        elif kind == EventKind.JOB_HELD and event.value != _BY_USER:
+            self._hold(bundle, event.text)
         elif kind == EventKind.JOB_HELD:
-            if event.value != _BY_USER:
-                self._hold(bundle, event.text)
-            else:
-                self.run.say(f"Bundle {bundle.number} is on hold: {event.text}")
+            self.run.say(f"Bundle {bundle.number} is on hold: {event.text}")
             self.move(bundle, Stage.HELD)
         elif (kind, stage) == (EventKind.JOB_RELEASED, Stage.HELD) or (
             kind in _WAITS and stage is Stage.RUNNING
@@ -190,6 +189,7 @@ class BundleJobs:
             self.run.say(f"Bundle {bundle.number} is on hold: {why}; its nodes are taken back")
             self.give_up(bundle)
         bundle.given_up, bundle.hold = True, why
+        self.move(bundle, Stage.HELD)
 
     def give_up(self, bundle: Bundle) -> None:
         """Have its job removed, once."""
@@ -231,6 +231,7 @@ class BundleJobs:
         """The schedd has told what it has: bundles that it has not got are over."""
         queued = {job.cluster: job for job in answer.jobs if number_of(job.node)}
         ended = {number_of(job.node): job for job in answer.ended}
+        holds = {job.cluster: job.hold for job in answer.jobs if job.hold}
         self.last = max([self.last, *ended])  # a log that was cut does not show them
         self._over.intersection_update(queued)
         self._remove_strays(queued)
@@ -243,6 +244,8 @@ class BundleJobs:
             if bundle.number in clusters and bundle.cluster in (0, clusters[bundle.number]):
                 bundle.missing = None
                 self.in_queue(bundle, clusters[bundle.number])
+                if bundle.stage in (Stage.IDLE, Stage.RUNNING) and bundle.cluster in holds:
+                    self._hold(bundle, holds[bundle.cluster])  # the log has lost that event
             elif bundle.stage is not Stage.OVER:
                 missing |= self._miss(bundle, ended.get(bundle.number))
         return missing or bool(self._strays)

@@ -455,9 +455,7 @@ class Bundles(Feature):
         """How long nodes have taken."""
         bundle.not_home = max(bundle.not_home, answer.not_home)
         bundle.worked_s += sum(answer.took)
-        ran = 0.0
-        if bundle.begun and bundle.ended_at:
-            ran = bundle.ended_at - bundle.begun
+        ran = bundle.ended_at - bundle.begun if bundle.begun and bundle.ended_at else 0.0
         self.jobs.learned.took(bundle.kind, answer.took, ran, bundle.worked_s / bundle.parallel)
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:

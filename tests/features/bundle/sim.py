@@ -14,7 +14,8 @@ and it tells of no task that has not ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import zip_longest
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -43,7 +44,6 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
-from condor_pydagman.features.bundle.one_bundle import Stage
 from condor_pydagman.features.common.node_sets import NodeSet
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JOB_ENDS, EventKind, NodeKind
@@ -204,7 +204,6 @@ class Bundled(Part):
         self._by_cluster: dict[int, FakeBundle] = {}
         self._decided: dict[int, Throttles] = {}  # the limits under which a bundle was made
         self._retries: dict[str, int] = {}
-        self._given_back = 0
         self._taken: FakeBundle | None = None  # of which the schedd takes the job
         self.made = 0
 
@@ -271,14 +270,11 @@ class Bundled(Part):
         found = self._by_cluster.get(request.cluster)
         names = [dag.names[one] for one in request.nodes]
         order = collected.CollectOrder(request, "", names, (False, False, False))
-        ended = {} if found is None or found.lost else found.ended
-        started = set() if found is None or found.lost else found.started
-        if not (request.why or self._shared):
-            took = [end["time"] - end["begun"] for end in ended.values()]
-            text, _ = _told(order, {}, started, found, self.world.clock())
-            return Collected(request.number, text, took, not_home=len(took))
-        now = self.world.clock()
-        return Collected(request.number, *_told(order, ended, started, found, now))
+        are_home = bool(request.why or self._shared)
+        text, took = _told(order, found, self.world.clock(), are_home=are_home)
+        if not (are_home or found is None or found.lost):
+            took = [end["time"] - end["begun"] for end in found.ended.values()]
+        return Collected(request.number, text, took, not_home=0 if are_home else len(took))
 
     # The jobs.
 
@@ -497,54 +493,44 @@ class Bundled(Part):
 
     def waiting(self, run: RunState) -> Collection[int]:
         feature = run.features.get("bundle")
-        if feature is None:
-            return ()
-        return [node for node in run.nodes.in_state(State.READY) if feature.is_waiting(node)]
+        ready = run.nodes.in_state(State.READY) if feature is not None else ()
+        return [node for node in ready if feature.is_waiting(node)]
 
     def idle(self, run: RunState) -> int:
         feature = run.features.get("bundle")
-        if feature is None:
-            return 0
-        return sum(one.stage is not Stage.RUNNING for one in feature.bundles.values())
+        return 0 if feature is None else len(feature.bundles) - len(feature.jobs.running)
 
     def differs(self, want: State, have: State, other: RunState, node: int) -> bool:
         feature = other.features.get("bundle")
-        if feature is None:
-            return False
-        return want is have is State.SUBMITTING and node in feature.members.bundle_of
+        is_inside = feature is not None and node in feature.members.bundle_of
+        return want is have is State.SUBMITTING and is_inside
 
 
 def _told(
-    order: collected.CollectOrder,
-    ended: Mapping[int, Mapping[str, Any]],
-    started: Collection[int],
-    bundle: FakeBundle | None,
-    now: float,
+    order: collected.CollectOrder, bundle: FakeBundle | None, now: float, *, are_home: bool
 ) -> tuple[str, list[float]]:
-    """As `collected.collect`, of results that are in no file."""
+    """As `collected.collect`, of results that are in no file; `are_home` with the files."""
     events = collected.Events(order, now)
     text: list[str] = []
     took: list[float] = []
     names = [] if bundle is None else list(bundle.names)
     names += [name for name in order.names if name not in names]
-    tasks = {number: {"name": name} for number, name in enumerate(names, 1)}
-    nodes = collected.nodes_of(order, tasks)
+    known = FakeBundle(Prepare(0, (), 1, ()), (), 0) if bundle is None or bundle.lost else bundle
+    lines = [{"name": one, "timeout": s} for one, s in zip_longest(names, known.time_limits)]
+    nodes = collected.nodes_of(order, dict(enumerate(lines, 1)))
+    ended = known.ended if are_home else {}
+    begun = set(filter(known.may_start, known.started))
     for number, node in nodes.items():
-        end = ended.get(number)
-        has_begun = number in started and bundle is not None and bundle.may_start(number)
-        if end is not None and bundle is not None:
-            limited = node._replace(time_limit=bundle.time_limits[number - 1])
-            text.append(events.ended(limited, end, "", "unknown"))
-            took.append(end["time"] - end["begun"])
-        elif order.asked.removed and (not node.is_behind or has_begun):
+        if number in ended:
+            text.append(events.ended(node, ended[number], "", "unknown"))
+            took.append(ended[number]["time"] - ended[number]["begun"])
+        elif order.asked.removed and (not node.is_behind or number in begun):
             text.append(events.removed(node))
-
-    released = set() if bundle is None or bundle.lost else bundle.released - ended.keys()
-    given = [node.name for number, node in nodes.items() if number in released]
+    given = [node.name for number, node in nodes.items() if number in known.released - ended.keys()]
     last = 2 if order.asked.why else 1
     text += [events.record(last + len(given) - 1 - at, name) for at, name in enumerate(given)]
     if order.asked.why:
-        suspects = set(started) - ended.keys() - released
+        suspects = known.started - ended.keys() - known.released
         words = " ".join(node.name for number, node in nodes.items() if number in suspects)
         text.append(events.record(0, f"{order.asked.why}\n{words}"))
     elif text and not given:

@@ -153,7 +153,8 @@ class _Home:
                     self._succeeded.add(number)
                 if node is not None:
                     took[number] = _took(end)
-                    text.append(self.events.ended(node, end, fault, self._host(end)))
+                    host = self._results.hosts.get(natural(end.get("run")), "unknown")
+                    text.append(self.events.ended(node, end, fault, host))
             elif node is not None and self._is_removed(node):
                 text.append(self.events.removed(node))
             elif end is not None:
@@ -203,9 +204,6 @@ class _Home:
                 os.makedirs(os.path.dirname(taken), exist_ok=True)
                 os.rename(path, taken)
         return taken
-
-    def _host(self, end: Mapping[str, Any]) -> str:
-        return self._results.hosts.get(natural(end.get("run")), "unknown")
 
     def released(self, last: int) -> Iterator[str]:
         """Records that name the nodes that the job has released; `last` is in the last of them, and
