@@ -3,7 +3,7 @@ them are to leave it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob, QueueListed
@@ -228,43 +228,42 @@ class BundleJobs:
         return cluster in self._strays
 
     def listed(self, answer: QueueListed) -> bool:
-        """The schedd has told what it has: bundles that it has not got are over."""
-        queued = {job.cluster: job for job in answer.jobs if number_of(job.node)}
+        """The schedd has told what it has: bundles that it has not got are over.  Returns whether
+        it is to be asked again soon."""
+        queued = self._queued(answer.jobs)
         ended = {number_of(job.node): job for job in answer.ended}
-        holds = {job.cluster: job.hold for job in answer.jobs if job.hold}
         self.last = max([self.last, *ended])  # a log that was cut does not show them
-        self._over.intersection_update(queued)
-        self._remove_strays(queued)
         missing = False
-        clusters = {number_of(job.node): cluster for cluster, job in queued.items()}
-        # A person may have changed the name of a job.
-        known = ((job.cluster, self._by_cluster.get(job.cluster)) for job in answer.jobs)
-        clusters.update({one.number: cluster for cluster, one in known if one is not None})
         for bundle in list(self.bundles.values()):
-            if bundle.number in clusters and bundle.cluster in (0, clusters[bundle.number]):
+            job = queued.get(bundle.number)
+            if job is not None:
                 bundle.missing = None
-                self.in_queue(bundle, clusters[bundle.number])
-                if bundle.stage in (Stage.IDLE, Stage.RUNNING) and bundle.cluster in holds:
-                    self._hold(bundle, holds[bundle.cluster])  # the log has lost that event
+                self.in_queue(bundle, job.cluster)
+                if job.hold and bundle.stage in (Stage.IDLE, Stage.RUNNING):
+                    self._hold(bundle, job.hold)  # the log has lost that event
             elif bundle.stage is not Stage.OVER:
                 missing |= self._miss(bundle, ended.get(bundle.number))
         return missing or bool(self._strays)
 
-    def _remove_strays(self, queued: Mapping[int, QueuedJob]) -> None:
-        """Remove jobs of bundles of which the log has lost all, or that have been given up; no
-        bundle gets the number of one that there was."""
+    def _queued(self, jobs: Sequence[QueuedJob]) -> dict[int, QueuedJob]:
+        """The jobs of bundles, by the numbers of these.  Others of which the log has lost all, or
+        that have been given up, are removed; no bundle gets the number of one that there was."""
+        found: dict[int, QueuedJob] = {}
+        self._over.intersection_update(job.cluster for job in jobs)
         self._strays.clear()
-        for cluster, job in queued.items():
-            number = number_of(job.node)
+        for job in jobs:
+            number, cluster = number_of(job.node), job.cluster
             self.last = max(self.last, number)
-            bundle = self.bundles.get(number)
-            mine = bundle is not None and bundle.cluster in (0, cluster)
-            if not (mine or job.leaving or cluster in self._over):
-                self.run.say(
-                    f"Warning: removing bundle {number} (job {cluster}.0), which is not known"
-                )
+            # A person may have changed the name of a job.
+            bundle = self._by_cluster.get(cluster) or self.bundles.get(number)
+            if bundle is not None and bundle.cluster in (0, cluster):
+                found[bundle.number] = job
+            elif number and not (job.leaving or cluster in self._over):
+                known = f"bundle {number} (job {cluster}.0), which is not known"
+                self.run.say(f"Warning: removing {known}")
                 self._strays.add(cluster)
                 self._remove(cluster)
+        return found
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""

@@ -135,19 +135,6 @@ STREAMS = (b"_stdout", b"_stderr")
 NO_PROGRAM, NOT_STARTED = 127, 126  # codes of tasks, as shells have them
 
 
-class Running:
-    """A task that has been started, and when to do what about it."""
-
-    __slots__ = ("begun", "deadline", "since", "task", "timed_out")
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.begun = time.time()
-        self.since = time.monotonic()  # the other clock may jump
-        self.deadline = self.since + task.timeout_s if task.timeout_s > 0 else 0.0
-        self.timed_out = False
-
-
 class Patience:
     """How long a full disk, or a full table of processes, is borne."""
 
@@ -609,7 +596,7 @@ class Runner:
         succeeded = {number for number, line in told.ended.items() if is_success(line)}
         over = {*told.ended, *told.doubtful, *told.released}
         self.turns = Turns(bundle, over, succeeded - told.released)
-        self.running: dict[int, Running] = {}  # by process
+        self.running: dict[int, Task] = {}  # by process
         self.announced = 0  # the task of which "started" was written last
         self.patience = Patience()
         self.nothing = null_device()
@@ -661,9 +648,9 @@ class Runner:
         if self.sandbox and not self.sandbox.chooses(task):
             self.write_released([task.number, *self.turns.without([task.number])])
             return True
-        one = Running(task)
+        task.begin()
         if task.number != self.announced:
-            self.results.write(started=task.number, run=self.number, time=one.begun)
+            self.results.write(started=task.number, run=self.number, time=task.begun)
             self.announced = task.number
         try:
             process = self.spawn(task)
@@ -672,10 +659,10 @@ class Runner:
                 if not self.running:
                     self.patience.wait(Failure(UNFIT, f"no task can be started: {error}"))
                 return False
-            self.write_unstarted(one, error)
+            self.write_unstarted(task, error)
             return True
         self.patience = Patience()
-        self.running[process] = one
+        self.running[process] = task
         return True
 
     def spawn(self, task: Task) -> int:
@@ -753,8 +740,8 @@ class Runner:
         if self.turns.ready and bundle.release_s and len(running) == bundle.parallel:
             yield max(one.since for one in running) + bundle.release_s, 0
         for one in running if bundle.chain_s else ():
-            if self.turns.is_awaited(one.task.number):
-                yield one.since + bundle.chain_s, one.task.number
+            if self.turns.is_awaited(one.number):
+                yield one.since + bundle.chain_s, one.number
 
     def release(self, now: float) -> None:
         """Release the tasks that wait, if those that run have run for long."""
@@ -767,7 +754,7 @@ class Runner:
         if numbers:
             self.results.write(released=sorted(numbers), run=self.number, time=time.time())
 
-    def reaped(self) -> "Iterator[tuple[Running, int, Any]]":
+    def reaped(self) -> "Iterator[tuple[Task, int, Any]]":
         """The tasks that have ended, with their exit status and usage.
 
         Its group is killed while a task is a zombie, so that its number can't be another's.
@@ -783,7 +770,7 @@ class Runner:
                 yield one, status, usage
 
     @staticmethod
-    def is_lost(one: Running, status: int, stops: bool) -> bool:
+    def is_lost(one: Task, status: int, stops: bool) -> bool:
         """Whether a task has no result, since who has killed it ends this program as well.
 
         The starter does so when the machine is taken away; it may kill this program next.
@@ -796,28 +783,28 @@ class Runner:
             return False
         return stops or signal.sigtimedwait(STOPS, KILLED_S) is not None
 
-    def write_ended(self, one: Running, status: int, usage: "Any") -> None:
+    def write_ended(self, one: Task, status: int, usage: "Any") -> None:
         """Bring in what a task has left, and write that it has ended."""
         if os.WIFSIGNALED(status):
             self._write_end(one, -os.WTERMSIG(status), os.WTERMSIG(status), usage)
         else:
             self._write_end(one, os.WEXITSTATUS(status), 0, usage)
 
-    def write_unstarted(self, one: Running, error: OSError) -> None:
+    def write_unstarted(self, one: Task, error: OSError) -> None:
         """Write that a task could not be started."""
         words, code = str(error), NOT_STARTED
         if isinstance(error.filename, bytes):
             words = f"{decoded(error.filename)}: {error.strerror}"
-            of_program = os.path.basename(error.filename) == os.path.basename(one.task.program)
+            of_program = os.path.basename(error.filename) == os.path.basename(one.program)
             if error.errno in (errno.ENOENT, errno.ENOTDIR) and of_program:
                 code = NO_PROGRAM
         self._write_end(one, code, 0, (0.0, 0.0, 0), error=words)
 
-    def _write_end(self, one: Running, code: int, by: int, usage: "Any", **more: "Any") -> None:
-        number, ended = one.task.number, one.begun + time.monotonic() - one.since
-        missing = self.collected(one.task)
+    def _write_end(self, one: Task, code: int, by: int, usage: "Any", **more: "Any") -> None:
+        number, ended = one.number, one.begun + time.monotonic() - one.since
+        missing = self.collected(one)
         if self.sandbox:
-            more["left"] = self.sandbox.left(one.task)
+            more["left"] = self.sandbox.left(one)
         when = {"run": self.number, "time": ended, "begun": one.begun}
         how = {"code": code, "signal": by, "timed_out": one.timed_out, "missing": missing}
         used = dict(zip(("user", "system", "rss"), usage))

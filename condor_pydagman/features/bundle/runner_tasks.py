@@ -5,6 +5,7 @@ This is the first part of the program `runner`, and keeps to what is said there.
 
 import json
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ class Task:
     """
 
     __slots__ = (
-        *("after", "arguments", "choices", "copies", "directory", "environment", "error", "input"),
-        *("links", "number", "output", "outputs", "program", "sandboxed", "timeout_s"),
+        *("after", "arguments", "begun", "choices", "copies", "deadline", "directory"),
+        *("environment", "error", "input", "links", "number", "output", "outputs", "program"),
+        *("sandboxed", "since", "timed_out", "timeout_s"),
     )
 
     def __init__(self, line: bytes) -> None:
@@ -68,6 +70,14 @@ class Task:
         outputs = of["outputs"]
         self.outputs = None if outputs is None else [encoded(name) for name in listed(outputs)]
         self.timeout_s: float = of["timeout"] + 0.0
+        self.timed_out = False  # whether it has run for so long
+
+    def begin(self) -> None:
+        """It is started now."""
+        self.begun = time.time()
+        self.since = time.monotonic()  # the other clock may jump
+        # when it is to be told to end; 0.0: never
+        self.deadline = self.since + self.timeout_s if self.timeout_s > 0 else 0.0
 
     def _take(self, name: bytes, source: "Any") -> None:
         """An input; the last of those that have the same name counts."""
