@@ -81,7 +81,7 @@ LINES = {
     "data_requests": 1745,
     "engine": 7783,
     "explain": 2399,
-    "features": 29846,
+    "features": 29832,
     "follow": 4557,
     "graph": 4259,
     "language": 3945,

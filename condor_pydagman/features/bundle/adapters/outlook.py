@@ -285,16 +285,10 @@ def told(found: BundleOutlook) -> Iterator[str]:
     for line in found.lines:
         yield from _line_told(line)
     if found.slots is not None:
-        yield (
-            "    These numbers change as DAGMan sees how long nodes take;"
-            f" {_pool(found.slots)} (docs/bundles.md)"
-        )
-
-
-def _pool(count: int) -> str:
-    if not count:
-        return "how many jobs the pool can run is not known now"
-    return f"the pool can run {number_of(count, 'job')} at once"
+        pool = f"the pool can run {number_of(found.slots, 'job')} at once"
+        pool = pool if found.slots else "how many jobs the pool can run is not known now"
+        these = "These numbers change as DAGMan sees how long nodes take"
+        yield f"    {these}; {pool} (docs/bundles.md)"
 
 
 def _line_told(line: LineOutlook) -> Iterator[str]:
@@ -306,8 +300,11 @@ def _line_told(line: LineOutlook) -> Iterator[str]:
     name = line.name if line.name == BY_OPTION else f"BUNDLE {line.name}"
     yield f"{name}: {', '.join(parts) or 'no node is left to run'}"
     yield from _some([_together_told(one) for one in line.kinds], "kinds")
-    yield from _some([_alone_told(one) for one in line.alone], "reasons")
-    yield from _some([_apart_told(one) for one in line.apart], "reasons")
+    told = (_reason_told(one, "runs alone", "run alone") for one in line.alone)
+    yield from _some([*told], "reasons")
+    behind = "behind those before"
+    words = f"does not run {behind} it", f"do not run {behind} them"
+    yield from _some([_reason_told(one, *words) for one in line.apart], "reasons")
 
 
 def _some(lines: Sequence[str], what: str) -> Iterator[str]:
@@ -350,17 +347,6 @@ def _provided(one: Together) -> str:
     return f", if {'all' if all_of_them else f'{one.at_once:,} of them'} are ready at once"
 
 
-def _alone_told(one: Alone) -> str:
-    run = "runs" if one.nodes == 1 else "run"
-    return f"{_nodes_told(one)} {run} alone: {one.why}"
-
-
-def _apart_told(one: Alone) -> str:
-    do_not = "does not run" if one.nodes == 1 else "do not run"
-    them = "it" if one.nodes == 1 else "them"
-    return f"{_nodes_told(one)} {do_not} behind those before {them}: {one.why}"
-
-
-def _nodes_told(one: Alone) -> str:
+def _reason_told(one: Alone, does: str, do: str) -> str:
     others = f" and {number_of(one.nodes - 1, 'other node')}" if one.nodes > 1 else ""
-    return f"{one.first}{others}"
+    return f"{one.first}{others} {does if one.nodes == 1 else do}: {one.why}"
