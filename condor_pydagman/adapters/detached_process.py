@@ -71,7 +71,9 @@ def _become(
         os.dup2(null if errors is None else errors, 2)
         first_free = 3 + len(inherited)
         tells = fcntl.fcntl(tells, fcntl.F_DUPFD_CLOEXEC, first_free)
-        for place, fd in enumerate([_moved(fd, first_free) for fd in inherited], 3):
+        # Duplicates, which dup2 to 3, 4, ... does not overwrite.
+        moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, first_free) for fd in inherited]
+        for place, fd in enumerate(moved, 3):
             os.dup2(fd, place)
         close_all_but((*range(3, first_free), tells))
         environment = {
@@ -83,8 +85,3 @@ def _become(
         os.execve(sys.executable, words, environment)  # noqa: S606  # a shell is not wanted
     finally:
         os._exit(1)
-
-
-def _moved(fd: int, least: int) -> int:
-    """A duplicate numbered `least` or higher, which dup2 to 3, 4, ... does not overwrite."""
-    return fcntl.fcntl(fd, fcntl.F_DUPFD, least)

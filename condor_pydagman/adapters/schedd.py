@@ -101,11 +101,14 @@ _QUEUED = [
     "DAGNodeName",
     "DAGManNodeRetry",
     "JobStatus",
+    "HoldReason",
+    "HoldReasonCode",
     USER_NOTES,
     FACTORY_ATTRIBUTE,
     *OWNER,
 ]
 _LEAVING = (3, 4)  # JobStatus of removed and completed jobs
+_HELD, _BY_A_PERSON = 5, 1  # JobStatus; HoldReasonCode
 # After the end of a job is logged, its JobStatus is still that of a running job until its shadow
 # exits.
 _NOT_COMPLETED = " && JobStatus =!= 4"
@@ -445,6 +448,7 @@ class ScheddAdapter:
 
 def _queued_job(ad: Any) -> QueuedJob:
     """A job of the queue, with the node's name in its ad."""
+    is_held = ad.get("JobStatus") == _HELD and ad.get("HoldReasonCode") != _BY_A_PERSON
     return QueuedJob(
         int(ad["ClusterId"]),
         int(ad.get("ProcId", -1)),
@@ -452,6 +456,7 @@ def _queued_job(ad: Any) -> QueuedJob:
         retry_of(ad),
         leaving=int(ad.get("JobStatus", 0)) in _LEAVING,
         shared=is_shared(ad),
+        hold=str(ad.get("HoldReason", "?")) if is_held else "",
     )
 
 

@@ -148,8 +148,7 @@ class QueuedJob(NamedTuple):
     """A proc of this DAG that the schedd has in its queue.
 
     Proc -1 stands for the cluster itself where that goes on making procs (late materialization).
-    `retry` is the node's at submission; `leaving` says that it is being removed or has ended;
-    `shared` that its cluster has jobs of other nodes as well.
+    `retry` is the node's at submission; `leaving` says that it is being removed or has ended.
     """
 
     cluster: int
@@ -157,7 +156,8 @@ class QueuedJob(NamedTuple):
     node: str
     retry: int
     leaving: bool = False
-    shared: bool = False
+    shared: bool = False  # whether its cluster has jobs of other nodes as well
+    hold: str = ""  # why HTCondor has it on hold; '' if it has not, or a person has
 
 
 class EndedJob(NamedTuple):

@@ -403,14 +403,10 @@ class Journal:
 
     def next_time(self) -> float | None:
         """When the first of them is to be written once more, seconds since the epoch."""
-        return min(map(_first, self.awaited.values()), default=None)
+        return min((next(iter(one.values()))[0] for one in self.awaited.values()), default=None)
 
 
 _NONE: Mapping[Hashable, tuple[float, Records]] = {}
-
-
-def _first(awaited: OrderedDict[Hashable, tuple[float, Records]]) -> float:
-    return next(iter(awaited.values()))[0]
 
 
 class JobstateLines:

@@ -74,16 +74,16 @@ LOADED = {"modules": 133, "lines": 31_869}
 SLACK = 50
 LINES = {
     "": 1670,
-    "adapters": 7916,
+    "adapters": 7918,
     "api": 2335,
     "cli": 5707,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
     "data_requests": 1745,
-    "engine": 7874,
+    "engine": 7864,
     "explain": 2294,
-    "features": 29933,
+    "features": 29810,
     "follow": 4550,
     "graph": 4259,
     "language": 4016,
@@ -98,7 +98,7 @@ LINES = {
     "web": 2781,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 131_862
+LINES_OF_TESTS = 131_874
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 34_945,

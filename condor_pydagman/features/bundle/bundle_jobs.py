@@ -3,7 +3,7 @@ them are to leave it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob, QueueListed
@@ -11,8 +11,8 @@ from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.report import OwnJobs
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.features.bundle.one_bundle import Bundle, number_of
-from condor_pydagman.features.bundle.slot_gaps import SlotGaps
+from condor_pydagman.features.bundle.learned import Learned
+from condor_pydagman.features.bundle.one_bundle import Bundle, Stage, number_of
 from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
@@ -33,7 +33,6 @@ _WAITS = (
     EventKind.JOB_SUSPENDED,
 )
 _RUNS = (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED)
-_NOT_HELD = (EventKind.JOB_RELEASED, *_RUNS)
 
 
 class BundleJobs:
@@ -42,53 +41,54 @@ class BundleJobs:
     def __init__(self, run: RunState) -> None:
         self.run = run
         self.bundles: dict[int, Bundle] = {}  # by number
-        # those of them whose job may be on its way to the queue; has not begun to run, these
-        # included, or has ceased to; runs; has left the queue
-        self.coming: dict[int, Bundle] = {}
-        self.idle: dict[int, Bundle] = {}
-        self.running: dict[int, Bundle] = {}
-        self.over: dict[int, Bundle] = {}
-        # those whose job has ceased to run since it was read what they have come to
-        self.stopped: dict[int, Bundle] = {}
+        self.at: dict[Stage, dict[int, Bundle]] = {stage: {} for stage in Stage}  # the same
+        # by number, when it is to be read what a bundle has come to whose job has ceased to run
+        self.due: dict[int, float] = {}
         self.last = 0  # the greatest number that one has had
         self._by_cluster: dict[int, Bundle] = {}
         self._strays: set[int] = set()  # clusters that are to leave the queue
         # clusters, and when they are to be removed again, as that has failed
         self.removals: dict[int, float] = {}
-        self.gaps = SlotGaps()  # for how long slots have no job between two
         self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
+        self.learned = Learned()  # from what they do
 
     def add(self, number: int, kind: str = "") -> Bundle:
         """There is a new bundle."""
         self.last = max(self.last, number)
         bundle = self.bundles[number] = Bundle(number, kind)
-        self.count(bundle)
+        self.move(bundle, Stage.COMING)
         return bundle
 
-    def count(self, bundle: Bundle) -> None:
-        """What is known of its job has changed."""
-        self._count_no_more(bundle.number)
+    def move(self, bundle: Bundle, stage: Stage, ended: str = "") -> None:
+        """Its job has come so far; `ended` says how it has left the queue."""
+        if stage is Stage.OVER:
+            bundle.ended = ended
+            self.due[bundle.number] = 0.0
+        elif bundle.stage is Stage.RUNNING and stage is not Stage.RUNNING and not bundle.given_up:
+            self.due[bundle.number] = 0.0
+        self.at[bundle.stage].pop(bundle.number, None)
+        bundle.stage = stage
+        self.at[stage][bundle.number] = bundle
         self.run.job_table.feature_changed()
-        if bundle.ended:
-            self.over[bundle.number] = bundle
-        elif bundle.runs:
-            self.running[bundle.number] = bundle
-        else:
-            self.idle[bundle.number] = bundle
-            if not (bundle.cluster or bundle.unknown):
-                self.coming[bundle.number] = bundle
 
-    def _count_no_more(self, number: int) -> None:
-        for some in (self.coming, self.idle, self.running, self.over):
-            some.pop(number, None)
+    @property
+    def running(self) -> Mapping[int, Bundle]:
+        """Those whose job runs."""
+        return self.at[Stage.RUNNING]
+
+    @property
+    def idle(self) -> int:
+        """How many jobs have not begun to run, or have ceased to."""
+        return len(self.bundles) - len(self.running) - len(self.at[Stage.OVER])
 
     def pop(self, number: int) -> Bundle | None:
         """The bundle has ended; None if there is none of that number."""
         bundle = self.bundles.pop(number, None)
-        self.stopped.pop(number, None)
-        self._count_no_more(number)
-        if bundle is not None and self._by_cluster.pop(bundle.cluster, None) is not None:
-            self._over.update([bundle.cluster] if bundle.ended else ())
+        self.due.pop(number, None)
+        if bundle is not None:
+            del self.at[bundle.stage][number]
+            if self._by_cluster.pop(bundle.cluster, None) is not None and bundle.ended:
+                self._over.add(bundle.cluster)
         return bundle
 
     def write_end(self, bundle: Bundle, why: str) -> None:
@@ -103,8 +103,8 @@ class BundleJobs:
         if bundle.cluster == cluster:
             return
         self._by_cluster[cluster] = bundle
-        bundle.cluster, bundle.unknown = cluster, False
-        self.count(bundle)
+        bundle.cluster = cluster
+        self.move(bundle, Stage.IDLE)
         for node in bundle.members:
             if run.nodes.states[node] == State.SUBMITTING:
                 run.nodes.move(node, Cause.JOBS_SEEN, run.now)
@@ -122,7 +122,7 @@ class BundleJobs:
         bundle = self._by_cluster.get(event.cluster)
         if bundle is None and event.cluster not in self._over:
             return False
-        if event.proc == 0 and (bundle is None or bundle.ended):
+        if event.proc == 0 and (bundle is None or bundle.stage is Stage.OVER):
             self._event_after_end(event)
         elif event.proc == 0 and bundle is not None:  # else it is of a helper of the schedd's
             self._job_event(bundle, event)
@@ -130,10 +130,9 @@ class BundleJobs:
 
     def in_the_queue(self) -> OwnJobs:
         """How many jobs are in the queue, and whether one may have come and gone."""
-        held = sum(one.held for one in self.idle.values())
-        submitted = sum(one.cluster > 0 for one in self.idle.values())
-        in_doubt = any(one.unknown or one.missing is not None for one in self.bundles.values())
-        return OwnJobs(submitted - held, held, len(self.running), in_doubt)
+        idle, held, running = (len(self.at[one]) for one in (Stage.IDLE, Stage.HELD, Stage.RUNNING))
+        in_doubt = any(one.missing is not None for one in self.bundles.values())
+        return OwnJobs(idle, held, running, in_doubt or bool(self.at[Stage.UNKNOWN]))
 
     def _submit_event(self, number: int, cluster: int) -> None:
         run, bundle = self.run, self.bundles.get(number)
@@ -143,36 +142,37 @@ class BundleJobs:
             run.query.plan(run.now)  # it may be one that is not to run
 
     def _job_event(self, bundle: Bundle, event: LogEvent) -> None:
-        kind, ran = event.kind, bundle.runs
-        bundle.held = kind == EventKind.JOB_HELD or (bundle.held and kind not in _NOT_HELD)
+        kind, stage, now = event.kind, bundle.stage, self.run.happened(event.time)
         if kind in JOB_ENDS:
-            bundle.ended_at = self.run.happened(event.time)
-            if self.run.submission.is_full:
-                self.run.pace.hurry(self.run.now)
-        if kind in _RUNS:
-            bundle.runs, bundle.begun = True, self.run.happened(event.time)
-        elif kind in _WAITS:
-            bundle.runs = False
+            self._end_event(bundle, event, now)
+        elif kind in _RUNS:
+            bundle.begun = now
+            self.move(bundle, Stage.RUNNING)
+            if kind == EventKind.EXECUTE:
+                self.learned.job_began(now)
+        elif kind == EventKind.JOB_HELD and event.value != _BY_USER:
+            self._hold(bundle, event.text)
         elif kind == EventKind.JOB_HELD:
-            bundle.runs = False
-            if event.value != _BY_USER:
-                self._hold(bundle, event.text)
-            else:
-                self.run.say(f"Bundle {bundle.number} is on hold: {event.text}")
-        elif kind == EventKind.JOB_TERMINATED:
+            self.run.say(f"Bundle {bundle.number} is on hold: {event.text}")
+            self.move(bundle, Stage.HELD)
+        elif (kind, stage) == (EventKind.JOB_RELEASED, Stage.HELD) or (
+            kind in _WAITS and stage is Stage.RUNNING
+        ):
+            self.move(bundle, Stage.IDLE)
+
+    def _end_event(self, bundle: Bundle, event: LogEvent, now: float) -> None:
+        ran, bundle.ended_at = bundle.stage is Stage.RUNNING, now
+        if self.run.submission.is_full:
+            self.run.pace.hurry(self.run.now)
+        if event.kind == EventKind.JOB_TERMINATED:
             how = "status" if event.value >= 0 else "signal"
-            bundle.ended = f"its job has ended with {how} {abs(event.value)}"
-        elif kind == EventKind.JOB_ABORTED:
+            self.move(bundle, Stage.OVER, f"its job has ended with {how} {abs(event.value)}")
+        else:
             bundle.removed = not bundle.given_up
             held = f" since it was on hold: {bundle.hold}" if bundle.hold else f": {event.text}"
-            bundle.ended = f"its job was removed{held}"
-        if kind == EventKind.EXECUTE:
-            self.gaps.began(bundle.begun)
-        if ran and bundle.ended:
-            self.gaps.ended(bundle.ended_at, self.in_the_queue()[0])
-        if ran and not (bundle.runs or bundle.ended):
-            self.stopped[bundle.number] = bundle
-        self.count(bundle)
+            self.move(bundle, Stage.OVER, f"its job was removed{held}")
+        if ran:
+            self.learned.job_ended(now, self.in_the_queue()[0])
 
     def _event_after_end(self, event: LogEvent) -> None:
         """A schedd that could not write the end of a job, as its disk is full, has it on hold, or
@@ -189,6 +189,7 @@ class BundleJobs:
             self.run.say(f"Bundle {bundle.number} is on hold: {why}; its nodes are taken back")
             self.give_up(bundle)
         bundle.given_up, bundle.hold = True, why
+        self.move(bundle, Stage.HELD)
 
     def give_up(self, bundle: Bundle) -> None:
         """Have its job removed, once."""
@@ -199,7 +200,7 @@ class BundleJobs:
     def replayed(self) -> None:
         """A bundle that is on hold is removed now, if that was not done before."""
         for bundle in self.bundles.values():
-            if bundle.given_up and not bundle.ended:
+            if bundle.given_up and bundle.stage is not Stage.OVER:
                 self._remove(bundle.cluster)
         for cluster in self._strays:
             self._remove(cluster)
@@ -222,49 +223,52 @@ class BundleJobs:
 
     def _is_unwanted(self, cluster: int) -> bool:
         bundle = self._by_cluster.get(cluster)
-        given_up = bundle is not None and bundle.given_up and not bundle.ended
-        return given_up or cluster in self._strays
+        if bundle is not None and bundle.given_up and bundle.stage is not Stage.OVER:
+            return True
+        return cluster in self._strays
 
     def listed(self, answer: QueueListed) -> bool:
-        """The schedd has told what it has: bundles that it has not got are over."""
-        queued = {job.cluster: job for job in answer.jobs if number_of(job.node)}
+        """The schedd has told what it has: bundles that it has not got are over.  Returns whether
+        it is to be asked again soon."""
+        queued = self._queued(answer.jobs)
         ended = {number_of(job.node): job for job in answer.ended}
         self.last = max([self.last, *ended])  # a log that was cut does not show them
-        self._over.intersection_update(queued)
-        self._remove_strays(queued)
         missing = False
-        clusters = {number_of(job.node): cluster for cluster, job in queued.items()}
-        # A person may have changed the name of a job.
-        known = ((job.cluster, self._by_cluster.get(job.cluster)) for job in answer.jobs)
-        clusters.update({one.number: cluster for cluster, one in known if one is not None})
         for bundle in list(self.bundles.values()):
-            if bundle.number in clusters and bundle.cluster in (0, clusters[bundle.number]):
+            job = queued.get(bundle.number)
+            if job is not None:
                 bundle.missing = None
-                self.in_queue(bundle, clusters[bundle.number])
-            elif not bundle.ended:
+                self.in_queue(bundle, job.cluster)
+                if job.hold and bundle.stage in (Stage.IDLE, Stage.RUNNING):
+                    self._hold(bundle, job.hold)  # the log has lost that event
+            elif bundle.stage is not Stage.OVER:
                 missing |= self._miss(bundle, ended.get(bundle.number))
         return missing or bool(self._strays)
 
-    def _remove_strays(self, queued: Mapping[int, QueuedJob]) -> None:
-        """Remove jobs of bundles of which the log has lost all, or that have been given up; no
-        bundle gets the number of one that there was."""
+    def _queued(self, jobs: Sequence[QueuedJob]) -> dict[int, QueuedJob]:
+        """The jobs of bundles, by the numbers of these.  Others of which the log has lost all, or
+        that have been given up, are removed; no bundle gets the number of one that there was."""
+        found: dict[int, QueuedJob] = {}
+        self._over.intersection_update(job.cluster for job in jobs)
         self._strays.clear()
-        for cluster, job in queued.items():
-            number = number_of(job.node)
+        for job in jobs:
+            number, cluster = number_of(job.node), job.cluster
             self.last = max(self.last, number)
-            bundle = self.bundles.get(number)
-            mine = bundle is not None and bundle.cluster in (0, cluster)
-            if not (mine or job.leaving or cluster in self._over):
-                self.run.say(
-                    f"Warning: removing bundle {number} (job {cluster}.0), which is not known"
-                )
+            # A person may have changed the name of a job.
+            bundle = self._by_cluster.get(cluster) or self.bundles.get(number)
+            if bundle is not None and bundle.cluster in (0, cluster):
+                found[bundle.number] = job
+            elif number and not (job.leaving or cluster in self._over):
+                known = f"bundle {number} (job {cluster}.0), which is not known"
+                self.run.say(f"Warning: removing {known}")
                 self._strays.add(cluster)
                 self._remove(cluster)
+        return found
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""
         bundle = self._by_cluster.get(job.cluster)
-        return job.cluster in self._over or (bundle is not None and bool(bundle.ended))
+        return job.cluster in self._over or (bundle is not None and bundle.stage is Stage.OVER)
 
     def _miss(self, bundle: Bundle, left: EndedJob | None) -> bool:
         """The schedd has not got its job in the queue; `left` is what the history has of it.
@@ -273,10 +277,11 @@ class BundleJobs:
         if left is not None and bundle.cluster in (0, left.cluster):
             self.in_queue(bundle, left.cluster)
             bundle.removed = left.value == RETURN_JOB_ABORTED and not bundle.given_up
-            bundle.ended = "its job has left the queue, as the schedd's history says"
-            self.count(bundle)
+            self.move(
+                bundle, Stage.OVER, "its job has left the queue, as the schedd's history says"
+            )
             return False
-        if not bundle.cluster and not bundle.unknown:
+        if bundle.stage is Stage.COMING:
             if not (bundle.asked or run.written.of(BUNDLE)):
                 self.write_end(bundle, "its job is not in the queue")
             return False
@@ -285,8 +290,9 @@ class BundleJobs:
         if run.now - bundle.missing < CONFIRM_LOST_S:
             return True
         if bundle.cluster:
-            bundle.ended = "its job has left the queue, as the nodes log does not show"
-            self.count(bundle)
+            self.move(
+                bundle, Stage.OVER, "its job has left the queue, as the nodes log does not show"
+            )
         else:
             self.write_end(bundle, "the schedd does not have its job")
         return False
@@ -294,12 +300,9 @@ class BundleJobs:
     def validate(self) -> None:
         """As of `Feature`: bundles are counted by what their jobs do."""
         for number, one in self.bundles.items():
-            is_idle = not (one.runs or one.ended)
-            assert (number in self.over) == bool(one.ended), number
-            assert (number in self.running) == (one.runs and not one.ended), number
-            assert (number in self.idle) == is_idle, number
-            on_way = is_idle and not (one.cluster or one.unknown)
-            assert (number in self.coming) == on_way, number
-        assert len(self.bundles) == len(self.over) + len(self.running) + len(self.idle)
-        assert self.coming.keys() <= self.idle.keys()
-        assert self.stopped.keys() <= self.bundles.keys()
+            assert self.at[one.stage].get(number) is one, number
+            is_coming = one.stage in (Stage.COMING, Stage.UNKNOWN)
+            assert is_coming != (one.cluster > 0) or one.stage is Stage.OVER, number
+            assert bool(one.ended) == (one.stage is Stage.OVER), number
+        assert len(self.bundles) == sum(map(len, self.at.values()))
+        assert self.due.keys() <= self.bundles.keys()

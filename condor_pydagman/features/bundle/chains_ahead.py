@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
+from condor_pydagman.features.bundle.apart import why_apart
+from condor_pydagman.features.bundle.chains import Chains, Room
 from condor_pydagman.features.bundle.commands import BundleLine
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.features.bundle.alone import alone_in
-from condor_pydagman.features.bundle.chains import LONG_S, why_apart, why_unlike
+from condor_pydagman.features.bundle.apart import alone_in, why_apart, why_unlike
+from condor_pydagman.features.bundle.chains import LONG_S
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.shown import BundleSeen, BundlesSeen, brief, bundle_of
 from condor_pydagman.follow.carriers import carrier_of, in_queue, nodes_of

@@ -15,8 +15,7 @@ from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.features.bundle.adapters import collected, look, outlook, prepared, slots
 from condor_pydagman.features.bundle.adapters.collected import CollectOrder
-from condor_pydagman.features.bundle.adapters.look import LookOrder
-from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
+from condor_pydagman.features.bundle.adapters.look import LookOrder, look_order
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder
 from condor_pydagman.features.bundle.messages import (
     Collect,
@@ -73,14 +72,8 @@ class BundleHelper(Helper):
         return [request]
 
     def _look(self, nodes: Sequence[SubmitNode]) -> LookOrder:
-        run = self._run
-        orders = [
-            order_of(
-                run.dag, run.process.directory, one.node, one.retry, one.priority, one.variables
-            )
-            for one in nodes
-        ]
-        return LookOrder(orders, texts_of(run.dag, [one.node for one in nodes]))
+        known = ((one.node, one.retry, one.priority, one.variables) for one in nodes)
+        return look_order(self._run.dag, self._run.process.directory, known)
 
     def _prepare(self, request: Prepare) -> PrepareOrder:
         run, first = self._run, request.nodes[0]
@@ -124,9 +117,7 @@ class BundleHelper(Helper):
             return Prepared(order.asked.number, job.text, without=job.without)
         if isinstance(order, CollectOrder):
             known = self._known.setdefault(order.asked.number, collected.Known())
-            if order.asked.why:
-                return Collected(order.asked.number, *collected.collect(order, known))
-            return collected.collect_live(order, known)
+            return collected.collect(order, known)
         if isinstance(order, Forget):
             self._known.pop(order.number, None)
             collected.forget(self._directory, order.number)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from condor_pydagman.features.bundle.chains import waiting_inside
+from condor_pydagman.features.bundle.apart import waiting_inside
 from condor_pydagman.features.bundle.chains_ahead import FREE_SLOTS, ONLY_ONE, OTHER_KIND
 from condor_pydagman.features.bundle.commands import (
     BUNDLED,
@@ -16,8 +16,8 @@ from condor_pydagman.features.bundle.commands import (
     bundle_lines_of,
     line_of_nodes,
 )
+from condor_pydagman.features.bundle.packing import MIN_SIZE
 from condor_pydagman.features.bundle.tasks import NOT_READ
-from condor_pydagman.features.bundle.waiting import MIN_SIZE
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Code, Findings, Severity, World, nodes_named

@@ -22,53 +22,61 @@ class Members:
     def __init__(self, run: RunState) -> None:
         self.run = run
         self.bundle_of: dict[int, Bundle] = {}  # by node, its bundle, if that runs it now or next
-        self.behind: dict[int, Bundle] = {}  # by node, its bundle, if it runs behind others of it
         # bundles of which no node is in the queue, and since when
         self.empty: dict[int, float] = {}
 
-    def __contains__(self, node: int) -> bool:
-        return node in self.bundle_of or node in self.behind
-
     def inside(self, bundle: Bundle) -> list[int]:
         """Its nodes that are in the queue, in their order."""
-        return [node for node in bundle.members if self.bundle_of.get(node) is bundle]
+        return [node for node in bundle.members if self.is_inside(node, bundle)]
+
+    def is_inside(self, node: int, bundle: Bundle) -> bool:
+        """Whether a node is in the queue as one of a bundle."""
+        return self.bundle_of.get(node) is bundle and node not in bundle.behind
 
     def add(self, bundle: Bundle, node: int) -> None:
-        """A node that is ready is in the bundle."""
+        """A node that is ready is in the bundle; or one that waits for others is to run behind
+        them."""
         bundle.members.append(node)
-        self._put_in(bundle, node)
-
-    def add_behind(self, bundle: Bundle, node: int) -> None:
-        """A node that waits for others is to run behind them."""
-        bundle.members.append(node)
-        bundle.behind.add(node)
-        self.behind[node] = bundle
+        self.bundle_of[node] = bundle
+        if self.run.nodes.states[node] == State.READY:
+            self._enter_queue(bundle, node)
+        else:
+            bundle.behind.add(node)
 
     def joins(self, node: int) -> bool:
         """The turn of the node has come.  Whether it runs in a bundle already, behind others."""
-        bundle = self.behind.pop(node, None)
+        bundle = self.bundle_of.get(node)
         if bundle is None:
             return False
-        bundle.behind.discard(node)
         self.run.nodes.move(node, Cause.NEEDS_SUBMIT, self.run.now)
-        self._put_in(bundle, node)
+        bundle.behind.discard(node)
+        self._enter_queue(bundle, node)
         if bundle.cluster:
             self.run.nodes.move(node, Cause.JOBS_SEEN, self.run.now)
         return True
 
-    def _put_in(self, bundle: Bundle, node: int) -> None:
-        """The node leaves the queues."""
+    def _enter_queue(self, bundle: Bundle, node: int) -> None:
         run = self.run
         run.ready.discard(node)
         run.save_points.discard(node)
         run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
         bundle.inside += 1
         run.share_place(bundle.inside > 1)
-        self.bundle_of[node] = bundle
         self.empty.pop(bundle.number, None)
         bundle.unplaced.append(node)
         if len(bundle.placed) < bundle.parallel:
             self._place_another(bundle)
+
+    def moved(self, node: int, old: int, new: int) -> None:
+        """A node has another state: it may be in its bundle no more, nor others behind it."""
+        bundle = self.bundle_of.get(node)
+        if bundle is not None and new not in INSIDE and (old, new) != (State.WAITING, State.READY):
+            if node in bundle.behind:
+                self.leave_behind([node])
+            else:
+                self.leave(node, is_done=new == State.DONE)
+        if old == State.DONE:
+            self.leave_behind(self.run.dag.children(node))
 
     def leave(self, node: int, *, is_done: bool = False) -> None:
         """The node is in its bundle no more, nor, if it is not done, are those behind it; another
@@ -90,9 +98,9 @@ class Members:
         todo = list(nodes)
         while todo:
             node = todo.pop()
-            of = self.behind.get(node)
-            if of is not None and bundle in (None, of):
-                del self.behind[node]
+            of = self.bundle_of.get(node)
+            if of is not None and node in of.behind and bundle in (None, of):
+                del self.bundle_of[node]
                 of.behind.discard(node)
                 todo.extend(self.run.dag.children(node))
 
@@ -100,7 +108,7 @@ class Members:
         """The next of its nodes that is inside and has no place gets one."""
         while bundle.unplaced:
             node = bundle.unplaced.popleft()
-            if self.bundle_of.get(node) is bundle:
+            if self.is_inside(node, bundle):
                 bundle.placed.add(node)
                 self.run.categories.enter(node)
                 return
@@ -129,10 +137,9 @@ class Members:
             assert len(self.inside(bundle)) == bundle.inside, bundle.number
             assert bundle.number not in self.empty or not bundle.inside, bundle.number
             shared += max(0, bundle.inside - 1)
-            for node in bundle.behind:
-                assert self.behind[node] is bundle, node
+            assert all(self.bundle_of[node] is bundle for node in bundle.behind), bundle.number
         assert shared == self.run.places_shared, (shared, self.run.places_shared)
-        for node in self.bundle_of:
-            assert states[node] in INSIDE, node
-        for node in self.behind:
-            assert states[node] == State.WAITING, node
+        for node, bundle in self.bundle_of.items():
+            is_behind = states[node] == State.WAITING
+            assert is_behind or states[node] in INSIDE, node
+            assert is_behind == (node in bundle.behind), node

@@ -1,30 +1,35 @@
-"""One bundle: its nodes, the name of its job, and the texts that tell who is in it; and who can't
-be in one."""
+"""One bundle: its nodes, the name of its job, and the texts that tell who is in it."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from enum import Enum
 
 from condor_pydagman.names import BUNDLE, logged_name
 
-if TYPE_CHECKING:
-    from condor_pydagman.features.timeout.commands import Timeout
-    from condor_pydagman.graph.model import Dag
-
 NAME = f"{BUNDLE} "  # before the number, where HTCondor has the name of a node
 MAX_NAMES = 700  # bytes of names that one record has; more would be cut
+
+
+class Stage(Enum):
+    """How far the job of a bundle has come, as far as is known."""
+
+    COMING = "it is not in the queue, but may be on its way"
+    UNKNOWN = "the reply to its submission was lost"
+    IDLE = "it is in the queue"
+    HELD = "it is on hold"
+    RUNNING = "it runs"
+    OVER = "it has left the queue"
 
 
 class Bundle:
     """One bundle."""
 
     __slots__ = (
-        *("again_at", "asked", "begun", "behind", "cluster", "ended", "ended_at", "given_up"),
-        *("held", "hold", "inside", "kind", "members", "missing", "not_home"),
-        *("number", "parallel", "placed", "removed", "runs", "text", "unknown", "unplaced"),
-        "worked_s",
+        *("asked", "begun", "behind", "cluster", "ended", "ended_at", "given_up", "hold"),
+        *("inside", "kind", "members", "missing", "not_home", "number", "parallel", "placed"),
+        *("removed", "stage", "text", "unplaced", "worked_s"),
     )
 
     def __init__(self, number: int, kind: str = "") -> None:
@@ -36,26 +41,25 @@ class Bundle:
         # how many of them run side by side, and have places in their category; if it was made by an
         # earlier DAGMan, the most that may do so
         self.parallel = 1
-        self.cluster = 0  # of its job, 0 while there is none as far as is known
-        self.runs = self.held = False  # whether its job runs, or is on hold
-        # when its job has begun to run, and has ended, seconds since the epoch
-        self.begun = self.ended_at = 0.0
-        # whether its job is being submitted, or what it has done is being brought home
-        self.asked = False
-        self.unknown = False  # whether the reply to its submission was lost
-        self.ended = ""  # how its job has left the queue, '' if it has not
-        self.hold = ""  # why its job is on hold, if DAGMan has it removed for that
-        self.removed = False  # whether somebody else than DAGMan has removed its job
-        self.given_up = False  # whether DAGMan has its job removed
-        # since when the schedd has not had its job, seconds since the epoch
-        self.missing: float | None = None
-        self.again_at = 0.0  # when its results are to be brought home again, which failed
         self.placed: set[int] = set()  # nodes that have places in their category
         self.unplaced: deque[int] = deque()  # nodes that get one next, or have left
         self.not_home = 0  # how many of its nodes have ended whose files come home with the job
         self.worked_s = 0.0  # seconds that those of its nodes took of which that was known then
-        # the description of its job, which is submitted when a record has been read back
+        # The job: `BundleJobs.move` alone writes its stage.
+        self.stage = Stage.COMING
+        self.cluster = 0  # 0 while there is none as far as is known
+        # the description, which is submitted when a record has been read back
         self.text = ""
+        # when it has begun to run, and has ended, seconds since the epoch
+        self.begun = self.ended_at = 0.0
+        # since when the schedd has not had it, seconds since the epoch
+        self.missing: float | None = None
+        self.given_up = False  # whether DAGMan has it removed
+        self.hold = ""  # why it is on hold, if that is why
+        self.removed = False  # whether somebody else has removed it
+        self.ended = ""  # how it has left the queue, in words
+        # whether it is being submitted, or what it has done is being brought home
+        self.asked = False
 
     @property
     def to_come(self) -> int:
@@ -89,21 +93,3 @@ def _bytes(name: str) -> int:
 def fits(name: str) -> bool:
     """Whether records can tell that a node is in a bundle: they have blanks between names."""
     return " " not in name and _bytes(logged_name(name)) < MAX_NAMES
-
-
-def why_alone(dag: Dag, node: int, *, has_limit: bool, timeout: Timeout | None) -> str:
-    """Why a node runs alone whatever its description says; '' if it does not.
-
-    Args:
-        has_limit: whether it keeps to a SHARED_LIMIT.
-        timeout: its TIMEOUT, if it has one.
-    """
-    if dag.is_noop(node):
-        return "it is a NOOP node"
-    if dag.group_of(node) is not None:
-        return "it is in a SITE_GROUP"
-    if has_limit:
-        return "it has a SHARED_LIMIT"
-    if timeout is not None and (timeout.queued or timeout.total):
-        return "it has a TIMEOUT QUEUED or TOTAL"
-    return "" if fits(dag.names[node]) else "its name has a blank, or is too long"

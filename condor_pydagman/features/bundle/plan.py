@@ -1,4 +1,4 @@
-"""How many ready nodes go into the next bundles.
+"""How many ready nodes go into the next bundle.
 
 Packing can win two things.  The schedd starts only so many jobs a second, so that slots stay empty
 if jobs are short; and each job costs its slot some time beyond its tasks.  It can lose two things.
@@ -44,8 +44,6 @@ that happen to be in its bundle, and their children, wait for it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from itertools import repeat
 from math import ceil, sqrt
 
 from condor_pydagman.named_tuple import NamedTuple
@@ -137,8 +135,8 @@ def longest_of(ran: float, tasks: int, seen: Times, parallel: int = 1) -> float:
     return max(0.0, ran - seen.task_s * (ceil(tasks / parallel) - 1))
 
 
-def sizes(seen: Seen, limits: Limits) -> Iterator[int]:
-    """The sizes of bundles that are to be made now: none, wait; 1, the node goes alone."""
+def size(seen: Seen, limits: Limits) -> int:
+    """How many nodes go into the bundle that is made next: 0, wait; 1, the node goes alone."""
     least_ended = min(LEAST_ENDED, seen.ready // 2)
     known = seen.ended > max(
         ENDED_OF_RUNNING * seen.running, ENDED_OF_LATE * seen.late, least_ended
@@ -146,17 +144,12 @@ def sizes(seen: Seen, limits: Limits) -> Iterator[int]:
     if limits.size or limits.seconds:
         seen = seen._replace(steps=1)  # chains are not cut
     elif known and _is_long(seen, seen.ready + seen.idle):
-        yield from repeat(1, min(seen.ready, _at_once(seen)))
-        return
+        return min(1, seen.ready, _at_once(seen))
+    if seen.idle >= _most_idle(seen, known):
+        return 0
     least, most = _bounds(seen, limits, known)
-    left = seen.ready
-    for made in range(_most_idle(seen, known) - seen.idle):
-        if not left:
-            return
-        part = _part(seen, left, made, known) if seen.slots else most
-        size = min(max(min(part, most), least), left)
-        yield size
-        left -= size
+    part = _part(seen, known) if seen.slots else most
+    return min(max(min(part, most), least), seen.ready)
 
 
 def _at_once(seen: Seen) -> int:
@@ -166,12 +159,12 @@ def _at_once(seen: Seen) -> int:
     return max(0, max(seen.slots, _most_idle(seen, known=True)) - seen.idle)
 
 
-def _part(seen: Seen, left: int, made: int, known: bool) -> int:
+def _part(seen: Seen, known: bool) -> int:
     """How many tasks are a slot's part, halved as long as slots can be given more."""
     if known or not seen.is_live:
-        return left // (2 * seen.slots)
-    empty = seen.slots - seen.running - seen.idle - made
-    return ceil(left / (empty if empty > 0 else seen.slots))
+        return seen.ready // (2 * seen.slots)
+    empty = seen.slots - seen.running - seen.idle
+    return ceil(seen.ready / (empty if empty > 0 else seen.slots))
 
 
 def _is_long(seen: Seen, jobs: int) -> bool:

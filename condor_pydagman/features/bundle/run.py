@@ -35,7 +35,7 @@ from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S, BUNDLE, RESULTS, BundleJobs
 from condor_pydagman.features.bundle.chains import LONG_S
-from condor_pydagman.features.bundle.members import INSIDE, Members
+from condor_pydagman.features.bundle.members import Members
 from condor_pydagman.features.bundle.messages import (
     HELPER,
     Collect,
@@ -47,7 +47,7 @@ from condor_pydagman.features.bundle.messages import (
     Prepared,
     SlotsSeen,
 )
-from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, Bundle, parts_of
+from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, Bundle, Stage, parts_of
 from condor_pydagman.features.bundle.waiting import Waiting
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
@@ -120,16 +120,12 @@ class Bundles(Feature):
 
     def node_moved(self, node: int, old: int, new: int) -> None:
         """One that waits for others may be started no more, or has been."""
-        if old == State.READY and node in self.waiting.line_of:
+        if old == State.READY and node in self.waiting.kinds.line_of:
             self.waiting.drop(node)
         if old == State.SUBMITTED != new and node in self._task_of:
             del self._by_task[self._task_of.pop(node)]
-        if node in self.members.bundle_of and new not in INSIDE:
-            self.members.leave(node, is_done=new == State.DONE)
-        elif self.members.behind and (new != State.READY or old != State.WAITING):
-            self.members.leave_behind([node])
-            if old == State.DONE:
-                self.members.leave_behind(self.run.dag.children(node))
+        if self.members.bundle_of:
+            self.members.moved(node, old, new)
 
     def at_starts(self, over: bool) -> None:
         """Make bundles of nodes that wait; those that are to run alone are submitted next.  Then
@@ -144,7 +140,7 @@ class Bundles(Feature):
         run = self.run
         if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
             return
-        if self.waiting.by_key and not run.starts_nothing:
+        if self.waiting.groups and not run.starts_nothing:
             for kind, nodes, parallel in self.waiting.next_bundles():
                 self._make(kind, nodes, parallel)
 
@@ -157,12 +153,12 @@ class Bundles(Feature):
         run, limits, in_flight = self.run, self.run.limits, len(self.run.submission.in_flight)
         if pre_scripts or not self.bundles:
             return ""
-        if run.submission.is_full and self.jobs.coming:
+        coming = self.jobs.at[Stage.COMING]
+        if run.submission.is_full and coming:
             return "pace"  # one at a time, to see whether there is room
-        coming = in_flight + len(self.jobs.coming)
-        if run.pace.blocked_until(run.now, limits, coming) > run.now:
+        if run.pace.blocked_until(run.now, limits, in_flight + len(coming)) > run.now:
             return "pace"
-        idle = run.job_table.idle + in_flight + len(self.jobs.idle)
+        idle = run.job_table.idle + in_flight + self.jobs.idle
         return "idle" if limits.idle and idle >= limits.idle else ""
 
     def _make(self, kind: str, nodes: Sequence[int], parallel: int) -> None:
@@ -189,11 +185,12 @@ class Bundles(Feature):
         self.run.write(kind, bundle.number, *records)
 
     def _add(self, bundle: Bundle, node: int) -> None:
-        if self.run.nodes.states[node] == State.READY:
-            self.waiting.drop(node)
+        nodes = self.run.nodes
+        self.waiting.drop(node)
+        if nodes.states[node] == State.READY or (
+            nodes.states[node] == State.WAITING and not nodes.may_start(node)
+        ):
             self.members.add(bundle, node)
-        elif self.run.nodes.states[node] == State.WAITING and not self.run.nodes.may_start(node):
-            self.members.add_behind(bundle, node)
 
     def on_bundled(self, _: int, event: LogEvent) -> None:
         """Who is in a bundle, or some of them, has been read; its record says how many parts
@@ -207,7 +204,7 @@ class Bundles(Feature):
             bundle.parallel = self._most_parallel(event.text)
         for name in event.text.split(" "):
             node = run.dag.find(name)
-            if node is None or node in self.members:
+            if node is None or node in self.members.bundle_of:
                 continue  # it is in this one, or a record is a double
             lifecycle.start_retry_now(run, node)
             lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
@@ -217,7 +214,7 @@ class Bundles(Feature):
 
     def _most_parallel(self, names: str) -> int:
         node = self.run.dag.ids.get(names.partition(" ")[0], NO_NODE)
-        line = self.waiting.line_of.get(node)
+        line = self.waiting.kinds.line_of.get(node)
         if line is None:
             return 1
         return self.waiting.most_parallel(line, self.run.category(node))
@@ -269,7 +266,7 @@ class Bundles(Feature):
 
     def _some_names(self, bundle: Bundle) -> str:
         """Of those that have not left it."""
-        nodes = [node for node in bundle.members if node in self.members]
+        nodes = [node for node in bundle.members if node in self.members.bundle_of]
         names = [self.run.dag.names[node] for node in nodes[:MAX_NAMED]]
         return ", ".join(names) + (", ..." if len(nodes) > MAX_NAMED else "")
 
@@ -277,21 +274,20 @@ class Bundles(Feature):
         """The schedd has its job, has not, or that is not known."""
         run, bundle = self.run, self.bundles.get(answer.number)
         if answer.cluster:
-            submission.has_room(run, waits=bool(self.waiting.by_key))
+            submission.has_room(run, waits=bool(self.waiting.groups))
             run.pace.submitted(run.now, run.limits)
             run.say(f"\tassigned HTCondor ID ({answer.cluster}.0.0)")
         if bundle is None:
             return
         bundle.asked = False
         if answer.cluster:
-            self.waiting.accepted(bundle.kind)
+            self.waiting.kinds.accepted(bundle.kind)
         if bundle.cluster:
             return  # the log was quicker
         if answer.cluster:
             self.jobs.in_queue(bundle, answer.cluster)
         elif answer.unknown:
-            bundle.unknown = True
-            self.jobs.count(bundle)
+            self.jobs.move(bundle, Stage.UNKNOWN)
             run.query.plan(run.now + run.pace.failed(run.now))
         elif answer.full:
             submission.has_no_room(run, answer.reason)
@@ -302,7 +298,7 @@ class Bundles(Feature):
 
     def _refuse(self, bundle: Bundle, why: str, *, permanent: bool) -> None:
         self.run.say(f"ERROR: bundle {bundle.number} can't be submitted: {why}")
-        self.waiting.refused(bundle.kind, permanent=permanent)
+        self.waiting.kinds.refused(bundle.kind, permanent=permanent)
         self.jobs.write_end(bundle, why)
 
     # Its job.
@@ -320,10 +316,9 @@ class Bundles(Feature):
 
     def shown(self) -> Iterable[Shown]:
         """How many more nodes than jobs run and are on hold, as bundles have several nodes."""
-        running = sum(one.inside - 1 for one in self.jobs.running.values() if one.inside)
-        held = sum(one.inside - 1 for one in self.jobs.idle.values() if one.held and one.inside)
-        yield Shown("", running, attribute=MORE_RUNNING)
-        yield Shown("", held, attribute=MORE_HELD)
+        for stage, name in ((Stage.RUNNING, MORE_RUNNING), (Stage.HELD, MORE_HELD)):
+            more = (one.inside - 1 for one in self.jobs.at[stage].values() if one.inside)
+            yield Shown("", sum(more), attribute=name)
 
     def replayed(self) -> None:
         """A bundle that is on hold is removed now, if that was not done before."""
@@ -341,7 +336,8 @@ class Bundles(Feature):
 
     def tells_end(self, node: int) -> bool:
         """It is in a bundle the results of which are being read, or were when a log was cut."""
-        return node in self.members.bundle_of
+        bundle = self.members.bundle_of.get(node)
+        return bundle is not None and node not in bundle.behind
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""
@@ -355,13 +351,9 @@ class Bundles(Feature):
         for number, since in self.members.empty.items():
             if since + EMPTY_S <= self.run.now and not self.bundles[number].ended:
                 self.jobs.give_up(self.bundles[number])
-        for bundle in self.jobs.over.values():
-            if not bundle.asked and bundle.again_at <= self.run.now:
-                self._collect(bundle)
-        for bundle in [one for one in self.jobs.stopped.values() if not one.asked]:
-            del self.jobs.stopped[bundle.number]
-            if not (bundle.ended or bundle.given_up):
-                self._collect(bundle)
+        for number in [one for one, at in self.jobs.due.items() if at <= self.run.now]:
+            if not self.bundles[number].asked:
+                self._collect(self.bundles[number])
         if self._live_at <= self.run.now:
             self._look_at_running()
 
@@ -380,8 +372,8 @@ class Bundles(Feature):
             return
         self._live_at = self.run.now + LIVE_S * max(1.0, len(live) / LIVE_BUNDLES)
         for bundle in live:
-            looks_at = max(bundle.begun + LIVE_S, bundle.again_at)
-            if not bundle.asked and looks_at <= self.run.now:
+            is_due = bundle.number in self.jobs.due  # it could not be read
+            if not (bundle.asked or is_due) and bundle.begun + LIVE_S <= self.run.now:
                 self._collect(bundle)
 
     def before_end(self) -> bool:
@@ -395,7 +387,8 @@ class Bundles(Feature):
         for bundle in self.bundles.values():
             if removes and bundle.cluster and not bundle.ended:
                 self.jobs.give_up(bundle)
-            if not bundle.asked and bundle.again_at <= run.now and self._may_tell(bundle, late):
+            is_due = self.jobs.due.get(bundle.number, 0.0) <= run.now
+            if is_due and not bundle.asked and self._may_tell(bundle, late):
                 self._read_late.add(bundle.number)
                 self._collect(bundle)
         waits = any(
@@ -421,7 +414,7 @@ class Bundles(Feature):
         others."""
         together_at = self.waiting.deadline()
         waiting = [] if together_at is None else [together_at]
-        waiting += [one.again_at for one in self.jobs.over.values() if not one.asked]
+        waiting += [at for at in self.jobs.due.values() if at > self.run.now]
         empty = self.members.empty.values()
         waiting += [at for since in empty if (at := since + EMPTY_S) > self.run.now]
         if self._live_at > self.run.now:
@@ -433,6 +426,7 @@ class Bundles(Feature):
 
     def _collect(self, bundle: Bundle) -> None:
         bundle.asked = True
+        self.jobs.due.pop(bundle.number, None)
         behind = [node for node in bundle.members if node in bundle.behind]
         nodes = (*self.members.inside(bundle), *behind)
         members = nodes, tuple(self.run.nodes.retries.get(node, 0) for node in nodes)
@@ -448,7 +442,8 @@ class Bundles(Feature):
             return
         if answer.why:
             run.say(f"Bundle {bundle.number}: {answer.why}; trying again", 0)
-            bundle.asked, bundle.again_at = False, run.now + AGAIN_S
+            bundle.asked = False
+            self.jobs.due[bundle.number] = run.now + AGAIN_S
             return
         self._learn(bundle, answer)
         if answer.events:
@@ -460,10 +455,8 @@ class Bundles(Feature):
         """How long nodes have taken."""
         bundle.not_home = max(bundle.not_home, answer.not_home)
         bundle.worked_s += sum(answer.took)
-        ran = 0.0
-        if bundle.begun and bundle.ended_at:
-            ran = bundle.ended_at - bundle.begun
-        self.waiting.learned.took(bundle.kind, answer.took, ran, bundle.worked_s / bundle.parallel)
+        ran = bundle.ended_at - bundle.begun if bundle.begun and bundle.ended_at else 0.0
+        self.jobs.learned.took(bundle.kind, answer.took, ran, bundle.worked_s / bundle.parallel)
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:
         """Its task has events of its own, the first of which has its name."""
@@ -510,7 +503,7 @@ class Bundles(Feature):
         found = [run.dag.find(name) for name in event.text.split(" ")]
         nodes = [node for node in found if node is not None]
         self.members.leave_behind(nodes, bundle)
-        inside = [node for node in nodes if self.members.bundle_of.get(node) is bundle]
+        inside = [node for node in nodes if self.members.is_inside(node, bundle)]
         for node in filter(self._is_without_result, inside):
             self.members.leave(node)
             self._make_ready(node)
@@ -535,7 +528,7 @@ class Bundles(Feature):
 
     def _take_back(self, node: int, suspect: bool) -> None:
         if suspect or self._returns.get(node, 0) > MAX_RETURNS:
-            self.waiting.alone.add(node)
+            self.waiting.kinds.alone.add(node)
         self._make_ready(node, first=True)
 
     def _make_ready(self, node: int, *, first: bool = False) -> None:
@@ -550,62 +543,61 @@ class Bundles(Feature):
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """Of nodes that run alone; events have whole seconds, and those of bundles tell more."""
-        kind = self.waiting.kinds.get(node)
+        kind = self.waiting.kinds.of.get(node)
         if kind is None or node in self.members.bundle_of:
             return
         now = self.run.happened(event.time)
         if change is Change.RUNS:
-            self.waiting.learned.began(node, kind, now)
+            self.jobs.learned.began(node, kind, now)
         elif change is Change.ENDED:
-            self.waiting.learned.ended(node, now)
+            self.jobs.learned.ended(node, now)
 
     def on_slots(self, answer: SlotsSeen) -> None:
         """How many jobs the pool can run at once, as far as is known."""
-        self.waiting.learned.saw_slots(answer.slots)
+        self.jobs.learned.slots = answer.slots
 
     # What becomes of nodes.
 
     def begins_anew(self, node: int, why: Anew) -> None:
         """It may go together with others again; its next run may have another description."""
         if why is Anew.RETRY:
-            self.waiting.kinds.pop(node, None)
+            self.waiting.kinds.of.pop(node, None)
         elif why is Anew.RUN:
-            self.waiting.alone.discard(node)
+            self.waiting.kinds.alone.discard(node)
             self._returns.pop(node, None)
 
     def set_by_person(self, node: int) -> None:
         """It may go together with other nodes than before."""
         self.waiting.look_again(node)
-        self.waiting.forget_kind(node)
+        self.waiting.kinds.forget(node)
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
         """New nodes may be bundled; others have new parents."""
-        self.waiting.grow(growth.nodes)
+        self.waiting.kinds.grow(growth.nodes)
         for node in children:
-            self.waiting.forget_kind(node)
+            self.waiting.kinds.forget(node)
 
     def obstacle_to_steer(self, node: int) -> str:
         """It can't be told apart from the others of its bundle while that is in the queue, nor may
         what those behind it go by change."""
         members = self.members
-        bundle = members.bundle_of.get(node) or members.behind.get(node)
+        bundle = members.bundle_of.get(node)
         if bundle is not None:
             return f"it is in bundle {bundle.number} with {_others(bundle)}: ask when that ends"
-        below = self.run.dag.children(node) if members.behind else ()
-        child = next((one for one in below if one in members.behind), None)
-        if child is None:
-            return ""
-        number, name = members.behind[child].number, self.run.dag.names[child]
-        return f"node {name}, which waits for it, is in bundle {number}: ask when that ends"
+        for child in self.run.dag.children(node) if members.bundle_of else ():
+            bundle = members.bundle_of.get(child)
+            if bundle is not None and child in bundle.behind:
+                what = f"node {self.run.dag.names[child]}, which waits for it, is in bundle"
+                return f"{what} {bundle.number}: ask when that ends"
+        return ""
 
     def details(self, node: int) -> str:
         """Which bundle it is in, or that it waits for others."""
-        bundle = self.members.behind.get(node)
-        if bundle is not None:
-            return f"runs behind the nodes before it in bundle {bundle.number}"
         bundle = self.members.bundle_of.get(node)
+        if bundle is not None and node in bundle.behind:
+            return f"runs behind the nodes before it in bundle {bundle.number}"
         if bundle is not None:
-            does = "runs" if bundle.runs else "is queued"
+            does = "runs" if bundle.stage is Stage.RUNNING else "is queued"
             job = f" (job {bundle.cluster}.0)" if bundle.cluster else ""
             ended = f"; {bundle.not_home} have ended" if bundle.not_home else ""
             return f"{does} in bundle {bundle.number}{job} with {_others(bundle)}{ended}"

@@ -97,15 +97,17 @@ from condor_pydagman.features.bundle.runner_tasks import (
     Bundle,
     Failure,
     Task,
+    Told,
     Turns,
     decoded,
     encoded,
+    is_success,
     places,
 )
 
 TYPE_CHECKING = False  # the standard library's `typing` takes memory, and annotations are strings
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from typing import Any
 
 RESULTS = "results"
@@ -131,19 +133,6 @@ PLACES = (b"_CONDOR_SCRATCH_DIR", b"TMPDIR", b"TMP", b"TEMP")
 JOBS_DIRECTORY = b"_CONDOR_JOB_IWD"
 STREAMS = (b"_stdout", b"_stderr")
 NO_PROGRAM, NOT_STARTED = 127, 126  # codes of tasks, as shells have them
-
-
-class Running:
-    """A task that has been started, and when to do what about it."""
-
-    __slots__ = ("begun", "deadline", "since", "task", "timed_out")
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.begun = time.time()
-        self.since = time.monotonic()  # the other clock may jump
-        self.deadline = self.since + task.timeout_s if task.timeout_s > 0 else 0.0
-        self.timed_out = False
 
 
 class Patience:
@@ -205,9 +194,6 @@ class Results:
             Failure: it can't be opened.
         """
         self.stream = stream  # where its lines go as well, if they are wanted there
-        # the number of the last run that has written any, once `over` has read them
-        self.last_run = -1
-        self.succeeded: set[int] = set()  # of the tasks that are `over`, those that have succeeded
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             self._file = os.open(RESULTS, flags, 0o666)
@@ -219,42 +205,16 @@ class Results:
         # Its path may lead elsewhere later: into the directory of another run's bundle.
         self._directory = os.open(".", os.O_RDONLY)
 
-    def over(self) -> "set[int]":
-        """The tasks that have ended in earlier runs, or were released by the run that was the last:
-        what one that still runs elsewhere ends or releases behind it counts for nobody."""
-        found: set[int] = set()
-        whole_line = True
+    def read(self, tasks: "Container[int]") -> Told:
+        """What earlier runs have done of these tasks."""
+        found = Told(tasks)
         with open(self._file, "rb", closefd=False) as file:
             for line in iter(lambda: file.readline(MAX_RESULT_BYTES), b""):
                 if self.stream is not None:
                     self.stream.write(line)
-                if whole_line:
-                    self._count(line, found)
-                whole_line = line.endswith(b"\n")
-        self._before = b"" if whole_line else b"\n"
+                found.take(line)
+        self._before = b"\n" if found.is_cut else b""
         return found
-
-    def _count(self, line: bytes, found: "set[int]") -> None:
-        """Add the tasks that a line ends or releases."""
-        if not line.startswith((b'{"ended": ', b'{"run": ', b'{"released": ')):
-            return
-        try:
-            record = json.loads(line.decode())
-        except (ValueError, RecursionError):
-            return
-        run, ended, released = map(record.get, ("run", "ended", "released"))
-        if type(run) is not int:
-            return
-        if "ended" in record:
-            numbers = (ended, record.get("code"), record.get("signal"))
-            if run >= self.last_run and all(type(one) is int for one in numbers):
-                if is_success(record) and ended not in found:
-                    self.succeeded.add(ended)
-                found.add(ended)
-        elif "released" not in record:
-            self.last_run = run
-        elif run == self.last_run and isinstance(released, list):
-            found.update(one for one in released if type(one) is int)
 
     def write(self, **record: "Any") -> None:
         """Append a line; a full disk is borne for a while.
@@ -299,12 +259,6 @@ class Results:
                     file.write(part)
         except OSError as error:
             raise Failure(NO_ROOM, f"results can't be written: {error}") from None
-
-
-def is_success(record: "dict[str, Any]") -> bool:
-    """Whether a task that has ended has succeeded, by what its line says."""
-    flaws = ("code", "signal", "timed_out", "missing", "error")
-    return not any(record.get(name) for name in flaws)
 
 
 def spawned(program: bytes, words: "list[bytes]", given: "dict[bytes, bytes]", files: "Any") -> int:
@@ -637,9 +591,12 @@ class Runner:
         """
         self.bundle = bundle
         self.results = Results(Stream() if bundle.streams else None)
-        over = self.results.over()
-        self.turns = Turns(bundle, over, self.results.succeeded)
-        self.running: dict[int, Running] = {}  # by process
+        told = self.results.read(bundle.lines)
+        self.last_run = told.last_run
+        succeeded = {number for number, line in told.ended.items() if is_success(line)}
+        over = {*told.ended, *told.doubtful, *told.released}
+        self.turns = Turns(bundle, over, succeeded - told.released)
+        self.running: dict[int, Task] = {}  # by process
         self.announced = 0  # the task of which "started" was written last
         self.patience = Patience()
         self.nothing = null_device()
@@ -656,7 +613,7 @@ class Runner:
         Raises:
             Failure: they have not all ended.
         """
-        may_know = self.results.last_run == self.number - 1
+        may_know = self.last_run == self.number - 1
         is_elsewhere = self.sandbox or self.bundle.streams  # or an earlier run was, perhaps
         if is_elsewhere and self.bundle.release_s and self.number and not may_know:
             raise Failure(LOST, "what ended before the job was started again is not known here")
@@ -691,9 +648,9 @@ class Runner:
         if self.sandbox and not self.sandbox.chooses(task):
             self.write_released([task.number, *self.turns.without([task.number])])
             return True
-        one = Running(task)
+        task.begin()
         if task.number != self.announced:
-            self.results.write(started=task.number, run=self.number, time=one.begun)
+            self.results.write(started=task.number, run=self.number, time=task.begun)
             self.announced = task.number
         try:
             process = self.spawn(task)
@@ -702,10 +659,10 @@ class Runner:
                 if not self.running:
                     self.patience.wait(Failure(UNFIT, f"no task can be started: {error}"))
                 return False
-            self.write_unstarted(one, error)
+            self.write_unstarted(task, error)
             return True
         self.patience = Patience()
-        self.running[process] = one
+        self.running[process] = task
         return True
 
     def spawn(self, task: Task) -> int:
@@ -783,8 +740,8 @@ class Runner:
         if self.turns.ready and bundle.release_s and len(running) == bundle.parallel:
             yield max(one.since for one in running) + bundle.release_s, 0
         for one in running if bundle.chain_s else ():
-            if self.turns.is_awaited(one.task.number):
-                yield one.since + bundle.chain_s, one.task.number
+            if self.turns.is_awaited(one.number):
+                yield one.since + bundle.chain_s, one.number
 
     def release(self, now: float) -> None:
         """Release the tasks that wait, if those that run have run for long."""
@@ -797,7 +754,7 @@ class Runner:
         if numbers:
             self.results.write(released=sorted(numbers), run=self.number, time=time.time())
 
-    def reaped(self) -> "Iterator[tuple[Running, int, Any]]":
+    def reaped(self) -> "Iterator[tuple[Task, int, Any]]":
         """The tasks that have ended, with their exit status and usage.
 
         Its group is killed while a task is a zombie, so that its number can't be another's.
@@ -813,7 +770,7 @@ class Runner:
                 yield one, status, usage
 
     @staticmethod
-    def is_lost(one: Running, status: int, stops: bool) -> bool:
+    def is_lost(one: Task, status: int, stops: bool) -> bool:
         """Whether a task has no result, since who has killed it ends this program as well.
 
         The starter does so when the machine is taken away; it may kill this program next.
@@ -826,28 +783,28 @@ class Runner:
             return False
         return stops or signal.sigtimedwait(STOPS, KILLED_S) is not None
 
-    def write_ended(self, one: Running, status: int, usage: "Any") -> None:
+    def write_ended(self, one: Task, status: int, usage: "Any") -> None:
         """Bring in what a task has left, and write that it has ended."""
         if os.WIFSIGNALED(status):
             self._write_end(one, -os.WTERMSIG(status), os.WTERMSIG(status), usage)
         else:
             self._write_end(one, os.WEXITSTATUS(status), 0, usage)
 
-    def write_unstarted(self, one: Running, error: OSError) -> None:
+    def write_unstarted(self, one: Task, error: OSError) -> None:
         """Write that a task could not be started."""
         words, code = str(error), NOT_STARTED
         if isinstance(error.filename, bytes):
             words = f"{decoded(error.filename)}: {error.strerror}"
-            of_program = os.path.basename(error.filename) == os.path.basename(one.task.program)
+            of_program = os.path.basename(error.filename) == os.path.basename(one.program)
             if error.errno in (errno.ENOENT, errno.ENOTDIR) and of_program:
                 code = NO_PROGRAM
         self._write_end(one, code, 0, (0.0, 0.0, 0), error=words)
 
-    def _write_end(self, one: Running, code: int, by: int, usage: "Any", **more: "Any") -> None:
-        number, ended = one.task.number, one.begun + time.monotonic() - one.since
-        missing = self.collected(one.task)
+    def _write_end(self, one: Task, code: int, by: int, usage: "Any", **more: "Any") -> None:
+        number, ended = one.number, one.begun + time.monotonic() - one.since
+        missing = self.collected(one)
         if self.sandbox:
-            more["left"] = self.sandbox.left(one.task)
+            more["left"] = self.sandbox.left(one)
         when = {"run": self.number, "time": ended, "begun": one.begun}
         how = {"code": code, "signal": by, "timed_out": one.timed_out, "missing": missing}
         used = dict(zip(("user", "system", "rss"), usage))

@@ -5,10 +5,11 @@ This is the first part of the program `runner`, and keeps to what is said there.
 
 import json
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable, Mapping
     from typing import Any
 
 WRONG_CALL = 2
@@ -18,6 +19,7 @@ STOPPED = 22
 UNFIT = 23
 LOST = 24
 OUT = b"out/"  # where is what tasks have left
+MAX_NUMBER = 1 << 31
 
 
 class Failure(Exception):
@@ -36,8 +38,9 @@ class Task:
     """
 
     __slots__ = (
-        *("after", "arguments", "choices", "copies", "directory", "environment", "error", "input"),
-        *("links", "number", "output", "outputs", "program", "sandboxed", "timeout_s"),
+        *("after", "arguments", "begun", "choices", "copies", "deadline", "directory"),
+        *("environment", "error", "input", "links", "number", "output", "outputs", "program"),
+        *("sandboxed", "since", "timed_out", "timeout_s"),
     )
 
     def __init__(self, line: bytes) -> None:
@@ -67,6 +70,14 @@ class Task:
         outputs = of["outputs"]
         self.outputs = None if outputs is None else [encoded(name) for name in listed(outputs)]
         self.timeout_s: float = of["timeout"] + 0.0
+        self.timed_out = False  # whether it has run for so long
+
+    def begin(self) -> None:
+        """It is started now."""
+        self.begun = time.time()
+        self.since = time.monotonic()  # the other clock may jump
+        # when it is to be told to end; 0.0: never
+        self.deadline = self.since + self.timeout_s if self.timeout_s > 0 else 0.0
 
     def _take(self, name: bytes, source: "Any") -> None:
         """An input; the last of those that have the same name counts."""
@@ -207,6 +218,63 @@ class Bundle:
         # how long one runs until those behind it are released; 0: they never are
         self.chain_s = head.get("chain", 0) + 0.0
         self.streams = head.get("stream") is True
+
+
+class Told:
+    """What the lines of `results` tell of tasks: the runner that goes on with them, and DAGMan.
+
+    Tasks may have written lines of their own into the file: what makes no sense is passed over.
+    """
+
+    def __init__(self, tasks: "Container[int]") -> None:
+        self._tasks = tasks
+        self.ended: dict[int, dict[str, Any]] = {}  # by number of a task, the line of its end
+        self.started: set[int] = set()
+        self.released: set[int] = set()  # by the run that was the last one then
+        self.doubtful: set[int] = set()  # one run has ended it twice: a task has forged a line
+        self.hosts: dict[int, str] = {}  # by number of a run
+        self.last_run = -1
+        self.is_cut = False  # whether the last line has no end
+
+    def take(self, line: bytes) -> None:
+        """The next line, or a part of one that is very long."""
+        is_rest, self.is_cut = self.is_cut, not line.endswith(b"\n")
+        if is_rest or not line.startswith(b"{"):
+            return
+        try:
+            record = json.loads(line.decode())
+        except (ValueError, RecursionError):
+            return
+        task, run = natural(record.get("ended", record.get("started"))), natural(record.get("run"))
+        if task in self._tasks:
+            if "ended" not in record:
+                self.started.add(task)
+            elif run >= self.last_run:  # else the last run may be running it again elsewhere
+                self._end(task, run, record)
+        elif run >= 0 and isinstance(record.get("host"), str):
+            self.hosts[run], self.last_run = record["host"], run
+        elif run == self.last_run and isinstance(record.get("released"), list):
+            self.released.update(filter(self._tasks.__contains__, map(natural, record["released"])))
+
+    def _end(self, task: int, run: int, record: "dict[str, Any]") -> None:
+        if task in self.doubtful:
+            return
+        first = self.ended.setdefault(task, record)
+        if first is not record and first.get("run") == run:
+            del self.ended[task]
+            self.doubtful.add(task)
+            self.started.add(task)
+
+
+def natural(value: "Any") -> int:
+    """A number of a line, from 0; -1 if it is none."""
+    return value if type(value) is int and 0 <= value < MAX_NUMBER else -1
+
+
+def is_success(record: "Mapping[str, Any]") -> bool:
+    """Whether a task that has ended has succeeded, by what its line says."""
+    flaws = ("code", "signal", "timed_out", "missing", "error")
+    return type(record.get("code")) is int and not any(map(record.get, flaws))
 
 
 class Turns:

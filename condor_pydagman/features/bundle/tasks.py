@@ -14,7 +14,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.features.bundle.job_lines import URL, files_of_job, requests_of_job
-from condor_pydagman.graph.model import Variable
 from condor_pydagman.language import submit_commands
 from condor_pydagman.language.description import (
     QUEUES,
@@ -144,12 +143,6 @@ def _obstacle(text: SubmitDescription) -> str:
 
 
 Pairs = Sequence[tuple[str, str]]
-
-
-def before_and_after(variables: Collection[Variable]) -> tuple[Pairs, Pairs]:
-    """VARS that stand before the lines of a submit file, and behind them: keys and values."""
-    before = [(one.key, one.value) for one in variables if not one.append]
-    return before, [(one.key, one.value) for one in variables if one.append]
 
 
 class NodeOrder(NamedTuple):

@@ -1,6 +1,6 @@
 """A small model of a schedd and its slots, in virtual time: what a rule for bundles is tried on.
 
-Without bundles each ready node is a job, submitted at once.  With them `sizes` is asked after each
+Without bundles each ready node is a job, submitted at once.  With them `size` is asked after each
 event.  The numbers are measured ones where the reference has them.
 """
 
@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
-from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room, next_together
+from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room
+from condor_pydagman.features.bundle.packing import next_together, room_of
 from condor_pydagman.features.bundle.plan import (
     LATE,
     MAX_SIZE,
@@ -21,12 +22,11 @@ from condor_pydagman.features.bundle.plan import (
     Times,
     is_late,
     longest_of,
-    sizes,
+    size,
 )
-from condor_pydagman.features.bundle.waiting import room_of
 from condor_pydagman.named_tuple import NamedTuple
 
-Rule = Callable[[Seen, Limits], Iterable[int]]
+Rule = Callable[[Seen, Limits], int]
 
 
 class Work(NamedTuple):
@@ -100,7 +100,7 @@ class _Graph:
 class Run:
     """One run of a DAG, `makespan` when it has ended."""
 
-    def __init__(self, work: Work, pool: Pool, limits: Limits | None, rule: Rule = sizes) -> None:
+    def __init__(self, work: Work, pool: Pool, limits: Limits | None, rule: Rule = size) -> None:
         self.work, self.pool, self.limits, self.rule = work, pool, limits, rule
         self.now = self.submit_free = self.start_free = 0.0
         self.events: list[tuple[float, int, Callable[..., None], object]] = []
@@ -169,13 +169,13 @@ class Run:
             while self.ready and self.ready[0] in behind:
                 behind.remove(self.ready.popleft())
             self.behind |= behind
-            self.submit(nodes)
+            self.submit(list(nodes))
 
-    def next_alike(self, seen: Seen, limits: Limits) -> list[int]:
+    def next_alike(self, seen: Seen, limits: Limits) -> Sequence[int]:
         """The nodes of the next bundle, all of which are ready; none: none yet."""
         return list(islice(self.ready, self.size(seen, limits)))
 
-    def next_chained(self, seen: Seen, limits: Limits) -> list[int]:
+    def next_chained(self, seen: Seen, limits: Limits) -> Sequence[int]:
         """The same with those that run behind others."""
         heads = len(self.ready) + len(self.running) + self.idle
         slots = self.slots if self.pool.known == "all" else 0
@@ -193,7 +193,7 @@ class Run:
 
     def size(self, seen: Seen, limits: Limits) -> int:
         """Of the next bundle; as long as no times are known, slots are shared out alike."""
-        found = next(iter(self.rule(seen, limits)), 0)
+        found = self.rule(seen, limits)
         if seen.ended or not found:
             return found
         before, share = self.share

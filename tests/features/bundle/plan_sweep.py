@@ -6,12 +6,12 @@ By hand: `python -m tests.features.bundle.plan_sweep [few]`; some minutes, or so
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from math import exp, log
 
-from condor_pydagman.features.bundle.plan import Limits, Seen, sizes
+from condor_pydagman.features.bundle.plan import Limits, Seen, size
 from condor_pydagman.named_tuple import NamedTuple
 from tests.features.bundle.packed_pool import Pool, Run
 from tests.features.bundle.packed_work import SHAPES, TIMES, make
@@ -52,10 +52,10 @@ class Compared(NamedTuple):
 
 def compare(case: Case) -> Compared:
     """Run it both ways."""
-    return compare_by(case, sizes)
+    return compare_by(case, size)
 
 
-def compare_by(case: Case, rule: Callable[[Seen, Limits], Iterable[int]]) -> Compared:
+def compare_by(case: Case, rule: Callable[[Seen, Limits], int]) -> Compared:
     """The same by another rule."""
     work = make(*case[:5])
     bundled = Run(work, case.pool, Limits(), rule)

@@ -136,13 +136,14 @@ def _comes_up(stage: Stage, number: str) -> Told:
     yield bundle_submit(int(number), cluster)
 
 
-@phrase("the (queue|history) has bundle <number> as <cluster>[( removed| leaving)]")
+@phrase("the (queue|history) has bundle <number> as <cluster>[( removed| leaving| on hold)]")
 def _listed(stage: Stage, where: str, number: str, cluster: str, how: str) -> Told:
     """Where its job is, beside those that the engine knows of."""
     value = RETURN_JOB_ABORTED if how == " removed" else 0
     ended = inputs.EndedJob(int(cluster), 0, f"bundle {number}", 0, value)
     stage.jobs.add([f"bundle-{number}"], cluster)
-    job = queued(int(number), int(cluster), leaving=how == " leaving")
+    hold = "memory" * (how == " on hold")
+    job = queued(int(number), int(cluster), leaving=how == " leaving")._replace(hold=hold)
     there = [job] if where == "queue" else []
     yield inputs.QueueListed(there, [ended] if where == "history" else [])
 

@@ -15,7 +15,7 @@ and it tells of no task that has not ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from operator import itemgetter
+from itertools import zip_longest
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -204,7 +204,6 @@ class Bundled(Part):
         self._by_cluster: dict[int, FakeBundle] = {}
         self._decided: dict[int, Throttles] = {}  # the limits under which a bundle was made
         self._retries: dict[str, int] = {}
-        self._given_back = 0
         self._taken: FakeBundle | None = None  # of which the schedd takes the job
         self.made = 0
 
@@ -271,14 +270,11 @@ class Bundled(Part):
         found = self._by_cluster.get(request.cluster)
         names = [dag.names[one] for one in request.nodes]
         order = collected.CollectOrder(request, "", names, (False, False, False))
-        ended = {} if found is None or found.lost else found.ended
-        started = frozenset() if found is None or found.lost else frozenset(found.started)
-        results = collected._Results(ended, started, frozenset(), {})
-        if not (request.why or self._shared):
-            took = [end["time"] - end["begun"] for end in ended.values()]
-            text, _ = _told(order, results._replace(ended={}), found, self.world.clock())
-            return Collected(request.number, text, took, not_home=len(took))
-        return Collected(request.number, *_told(order, results, found, self.world.clock()))
+        are_home = bool(request.why or self._shared)
+        text, took = _told(order, found, self.world.clock(), are_home=are_home)
+        if not (are_home or found is None or found.lost):
+            took = [end["time"] - end["begun"] for end in found.ended.values()]
+        return Collected(request.number, text, took, not_home=0 if are_home else len(took))
 
     # The jobs.
 
@@ -497,61 +493,48 @@ class Bundled(Part):
 
     def waiting(self, run: RunState) -> Collection[int]:
         feature = run.features.get("bundle")
-        if feature is None:
-            return ()
-        return [node for node in run.nodes.in_state(State.READY) if feature.is_waiting(node)]
+        ready = run.nodes.in_state(State.READY) if feature is not None else ()
+        return [node for node in ready if feature.is_waiting(node)]
 
     def idle(self, run: RunState) -> int:
         feature = run.features.get("bundle")
-        return 0 if feature is None else sum(not one.runs for one in feature.bundles.values())
+        return 0 if feature is None else len(feature.bundles) - len(feature.jobs.running)
 
     def differs(self, want: State, have: State, other: RunState, node: int) -> bool:
         feature = other.features.get("bundle")
-        if feature is None:
-            return False
-        return want is have is State.SUBMITTING and node in feature.members.bundle_of
+        is_inside = feature is not None and node in feature.members.bundle_of
+        return want is have is State.SUBMITTING and is_inside
 
 
 def _told(
-    order: collected.CollectOrder,
-    results: collected._Results,
-    bundle: FakeBundle | None,
-    now: float,
+    order: collected.CollectOrder, bundle: FakeBundle | None, now: float, *, are_home: bool
 ) -> tuple[str, list[float]]:
-    """As `collected.collect` or `collect_live`, of results that are in no file."""
-    form = collected.StampForm(*order.stamps)
+    """As `collected.collect`, of results that are in no file; `are_home` with the files."""
+    events = collected.Events(order, now)
     text: list[str] = []
     took: list[float] = []
-    retries = dict(zip(order.names, order.asked.retries))
     names = [] if bundle is None else list(bundle.names)
     names += [name for name in order.names if name not in names]
-    numbers = {name: names.index(name) + 1 for name in order.names}
-    behind = order.names[len(order.names) - order.asked.behind :]
-    for name, number in sorted(numbers.items(), key=itemgetter(1)):
-        end = results.ended.get(number)
-        has_begun = number in results.started and bundle is not None and bundle.may_start(number)
-        if end is not None and bundle is not None:
-            limit = bundle.time_limits[number - 1], retries[name]
-            text.append(collected._events(order, number, name, end, results, form, "", *limit))
-            took.append(end["time"] - end["begun"])
-        elif order.asked.removed and (name not in behind or has_begun):
-            text.append(collected._removed(order, number, name, form))
-
-    def record(left: int, words: str) -> None:
-        said = do.AppendJournalRecord("UNBUNDLED", -1, left, order.asked.number, text=words)
-        text.append(collected.own_events.record_event(collected._stamp(now, form), "", said))
-
-    released = set() if bundle is None or bundle.lost else bundle.released - results.ended.keys()
-    given = [name for name, number in numbers.items() if number in released]
+    known = FakeBundle(Prepare(0, (), 1, ()), (), 0) if bundle is None or bundle.lost else bundle
+    lines = [{"name": one, "timeout": s} for one, s in zip_longest(names, known.time_limits)]
+    nodes = collected.nodes_of(order, dict(enumerate(lines, 1)))
+    ended = known.ended if are_home else {}
+    begun = set(filter(known.may_start, known.started))
+    for number, node in nodes.items():
+        if number in ended:
+            text.append(events.ended(node, ended[number], "", "unknown"))
+            took.append(ended[number]["time"] - ended[number]["begun"])
+        elif order.asked.removed and (not node.is_behind or number in begun):
+            text.append(events.removed(node))
+    given = [node.name for number, node in nodes.items() if number in known.released - ended.keys()]
     last = 2 if order.asked.why else 1
-    for place, name in enumerate(given):
-        record(last + len(given) - 1 - place, name)
+    text += [events.record(last + len(given) - 1 - at, name) for at, name in enumerate(given)]
     if order.asked.why:
-        suspects = results.started - results.ended.keys() - released
-        words = " ".join(name for name, number in numbers.items() if number in suspects)
-        record(0, f"{order.asked.why}\n{words}")
+        suspects = known.started - ended.keys() - known.released
+        words = " ".join(node.name for number, node in nodes.items() if number in suspects)
+        text.append(events.record(0, f"{order.asked.why}\n{words}"))
     elif text and not given:
-        record(1, "")
+        text.append(events.record(1, ""))
     return "".join(text), took
 
 

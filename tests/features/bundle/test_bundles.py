@@ -95,7 +95,7 @@ def test_a_node_whose_name_has_a_blank_runs_alone() -> None:
 
 def test_of_kinds_that_no_node_waits_for_nothing_is_kept() -> None:
     harness = settled(kinds={"B": "other"})
-    assert not harness.bundles.waiting.by_key
+    assert not harness.bundles.waiting.groups
 
 
 # What nodes come to.
@@ -242,7 +242,7 @@ def test_what_is_not_home_has_not_ended_but_it_is_known_how_long_it_took() -> No
     assert "2 have ended" in harness.bundles.details(0)
     harness.wait(LIVE_S)
     harness.tell(Collected(1, ""))
-    times = harness.bundles.waiting.learned._times["k"]
+    times = harness.bundles.jobs.learned._times["k"]
     assert (times.ended, harness.bundles.bundles[1].not_home) == (2, 2)
     harness.ends(7)
     harness.home(well("ABC"))
@@ -265,7 +265,7 @@ def test_first_bundles_are_large_if_nobody_waits_for_what_comes_home() -> None:
     assert [len(one) for one in bundled(last)] == [10] * 8
     before = settled(f"{in_halves(80)}\nBUNDLE b ALL_NODES")
     assert not bundled(before)
-    assert before.bundles.waiting.alone
+    assert before.bundles.waiting.kinds.alone
 
 
 def test_first_bundles_are_large_if_who_waits_needs_all_that_comes_home() -> None:
@@ -276,7 +276,7 @@ def test_first_bundles_are_large_if_who_waits_needs_all_that_comes_home() -> Non
 def test_nodes_that_go_alone_count_as_idle_jobs_at_once() -> None:
     """Until their times are known, no more of them are to be in the queue than may start soon."""
     harness = settled(f"{in_halves(100)}\nBUNDLE b ALL_NODES")
-    assert 0 < len(harness.bundles.waiting.alone) < 50
+    assert 0 < len(harness.bundles.waiting.kinds.alone) < 50
 
 
 def test_a_node_that_has_run_since_is_not_run_again() -> None:

@@ -7,8 +7,9 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
-from condor_pydagman.features.bundle.messages import Collect, Collected, LookAt
+from condor_pydagman.features.bundle.apart import why_apart
+from condor_pydagman.features.bundle.chains import Chains, Room
+from condor_pydagman.features.bundle.messages import Collect, Collected, Look, LookAt
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.graph.building import BuildOptions
@@ -182,12 +183,12 @@ def test_each_node_is_looked_at_once_however_many_ways_lead_to_it() -> None:
     edges = [f"{above} -> {below}" for above, below in zip(layers, layers[1:])]
     text = "; ".join([*layers, *edges]) + "\nBUNDLE b CHAINS ALL_NODES"
     harness = begun(text)
-    followers = harness.bundles.waiting.followers
+    kinds = harness.bundles.waiting.kinds
     (look,) = harness.ever(LookAt)
     assert sorted(one.node for one in look.followers) == list(range(4, 160))
     for node in range(4, 160):
-        followers.seen(node, "k")
-    assert followers.to_look_at([0]) == []
+        kinds.found_follower(Look(node, "k"))
+    assert kinds.followers_to_look_at([0]) == []
 
 
 @pytest.mark.parametrize(("number", "joins"), [(500, True), (501, False)])

@@ -135,7 +135,7 @@ def run_together(home: Path, steps: Sequence[Step]) -> list[bool | None]:
     none = (0,) * len(names)
     asked = Collect(3, 5, none, none, False, "over", len(names) - 1)
     order = CollectOrder(asked, str(home / "bundles"), names, (False, False, False))
-    text, _ = collected.collect(order, collected.Known())
+    text = collected.collect(order, collected.Known()).events
     shutil.rmtree(home / "bundles")
     found: list[bool | None] = [None] * len(steps)
     for event in text.split("...\n"):

@@ -18,7 +18,6 @@ from condor_pydagman.features.bundle.adapters import collected
 from condor_pydagman.features.bundle.adapters.collected import (
     CollectOrder,
     collect,
-    collect_live,
     forget,
 )
 from condor_pydagman.features.bundle.messages import Collect, Collected
@@ -74,10 +73,10 @@ class Home:
         """The events, in the form in which DAGMan reads them."""
         retries = (0, 2, *[0] * len(names))[: len(names)]
         order = self.order(Collect(7, 5, (), retries, removed, why, waiting), names)
-        text, self.took = collect(order, self.known)
-        data = text.encode()
+        answer = collect(order, self.known)
+        self.took, data = answer.took, answer.events.encode()
         events, end = CommonEvents(lambda stamp: 0.0).read(data, 0, 1000)
-        assert end == len(data), text
+        assert end == len(data), answer.events
         assert all(one >= 0 for one in self.took)
         return [event._replace(stamp="") for event in events]
 
@@ -87,7 +86,7 @@ class Home:
         head = json.dumps({"format": 1, "bundle": 7, "release": 1.0, "stream": streams})
         (self.bundle / "tasks").write_text(f"{head}\n{lines[1]}")
         order = self.order(Collect(7, 5, (), (0,) * len(names), False, ""), names)
-        return collect_live(order, self.known)
+        return collect(order, self.known)
 
     def order(self, asked: Collect, names: Sequence[str] = NAMES) -> CollectOrder:
         return CollectOrder(asked, str(self.bundle.parent), names, (False, False, True))
@@ -137,7 +136,7 @@ def test_the_bindings_read_the_same(home: Home) -> None:
     order = home.order(Collect(7, 5, (), (0,) * 3, True, "removed"))
     order = order._replace(stamps=(False,) * 3)
     path = home.path / "log"
-    path.write_text(collect(order, collected.Known())[0])
+    path.write_text(collect(order, collected.Known()).events)
     found = [
         (
             int(event.type),
@@ -494,8 +493,7 @@ def test_a_task_that_is_damaged_has_no_result(home: Home, fields: dict[str, Any]
 def test_names_that_logs_show_otherwise_do_no_harm(home: Home) -> None:
     home.results(ended(1))
     order = home.order(Collect(7, 5, (), (0,), False, 'a "b"\nc'), ("A",))
-    text, _ = collect(order, collected.Known())
-    assert text.count("\n...\n") == 4
+    assert collect(order, collected.Known()).events.count("\n...\n") == 4
 
 
 def test_nothing_is_deleted_below_a_link_of_another_user(

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from condor_pydagman.adapters.descriptions import expanded
 from condor_pydagman.config import Config
+from condor_pydagman.features.bundle.adapters.look import look_order
 from condor_pydagman.features.bundle.tasks import (
     CannotBundle,
     NodeOrder,
     Task,
     arguments_of,
-    before_and_after,
     described,
     environment_of,
     packable,
@@ -311,9 +311,9 @@ def test_a_task_has_what_htcondor_makes_of_its_description(
     dag.add_node("A", "a.sub")
     dag.variables[0] = tuple(Variable(key, value, append) for append, key, value in variables)
     dag.finish()
-    before, after = before_and_after(dag.variables[0])
+    (order,) = look_order(dag, "/dag", [(0, 0, 0, ())]).nodes
     try:
-        found = task(text, node(before=before, after=after))
+        found = task(text, node(before=order.before, after=order.after))
     except CannotBundle:
         return
     submit = htcondor2.Submit(

@@ -338,6 +338,13 @@ def test_a_job_of_an_earlier_dagman_that_is_leaving_counts_for_no_node(
     assert job == QueuedJob(9, 0, node, 1, leaving=leaving)
 
 
+def test_why_htcondor_has_a_job_on_hold() -> None:
+    for status, code, why in ((5, 12, "full"), (5, "undefined", "full"), (5, 1, ""), (2, 12, "")):
+        hold = f'JobStatus = {status}; HoldReasonCode = {code}; HoldReason = "full"'
+        ad = classad2.ClassAd(f"[ClusterId = 9; ProcId = 0; {hold}]")
+        assert schedd._queued_job(ad).hold == why
+
+
 @pytest.mark.parametrize("retry", ["foo", '"x"', "undefined", "error", "1.5", "true"])
 def test_what_a_submit_file_makes_of_the_retry_number_stops_nothing(retry: str) -> None:
     names = 'ClusterId = 9; ProcId = 0; DAGNodeName = "A"'

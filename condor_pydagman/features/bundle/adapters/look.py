@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.bindings import expanded
+from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.tasks import (
@@ -22,6 +24,9 @@ from condor_pydagman.features.bundle.tasks import (
 )
 from condor_pydagman.named_tuple import NamedTuple
 
+if TYPE_CHECKING:
+    from condor_pydagman.graph.model import Dag, Variable
+
 MAX_KNOWN = 256  # submit files that are kept as they were read
 _ADDED = re.compile(r"([\w.]+)\s*=")  # in the knob
 
@@ -32,6 +37,35 @@ class LookOrder(NamedTuple):
     nodes: Sequence[NodeOrder]
     texts: Mapping[str, str]  # the descriptions in the DAG file that they name
     followers: int = 0  # how many of the nodes, the first ones, may run behind others
+
+
+def look_order(
+    dag: Dag, cwd: str, nodes: Iterable[tuple[int, int, int, Sequence[tuple[str, str]]]]
+) -> LookOrder:
+    """All that is to be known of nodes, beside their submit files.
+
+    Args:
+        nodes: with each the number of its run, its priority, and VARS that a person has set.
+    """
+    orders = []
+    for node, retry, priority, settings in nodes:
+        variables: Sequence[Variable] = dag.variables.get(node, ())
+        if settings:
+            variables = variables_in_force(variables, settings)
+        orders.append(
+            NodeOrder(
+                node,
+                dag.names[node],
+                retry,
+                os.path.join(cwd, dag.directories.get(node, "")),
+                dag.submits[node],
+                [(one.key, one.value) for one in variables if not one.append],
+                [(one.key, one.value) for one in variables if one.append],
+                [priority],
+            )
+        )
+    named = {order.submit for order in orders} & dag.descriptions.keys()
+    return LookOrder(orders, {name: dag.descriptions[name] for name in named})
 
 
 def added_commands() -> frozenset[str]:

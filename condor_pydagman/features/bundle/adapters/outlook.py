@@ -7,25 +7,21 @@ is asked how many jobs it can run; how they go on follows from how long nodes ta
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from condor_pydagman.adapters.followed_files import owner_of, read_known
 from condor_pydagman.features.bundle.adapters import slots
-from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
-from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
-from condor_pydagman.features.bundle.alone import alone_in
-from condor_pydagman.features.bundle.awaited import Awaited
-from condor_pydagman.features.bundle.chains import (
-    Room,
+from condor_pydagman.features.bundle.adapters.look import Looker, added_commands, look_order
+from condor_pydagman.features.bundle.apart import (
+    alone_in,
     few,
-    next_together,
     waiting_inside,
     why_apart,
     why_unlike,
 )
+from condor_pydagman.features.bundle.chains import Room
 from condor_pydagman.features.bundle.chains_ahead import ONLY_ONE, Chained, ChainsAhead
 from condor_pydagman.features.bundle.commands import (
     BY_OPTION,
@@ -35,10 +31,15 @@ from condor_pydagman.features.bundle.commands import (
 )
 from condor_pydagman.features.bundle.learned import Learned
 from condor_pydagman.features.bundle.messages import Look
+from condor_pydagman.features.bundle.packing import (
+    MIN_SIZE,
+    Group,
+    Jobs,
+    limits_of,
+    next_bundle,
+)
 from condor_pydagman.features.bundle.plan import Limits
-from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.features.bundle.tasks import NodeOrder, differing
-from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
 from condor_pydagman.features.common.steps import steps
 from condor_pydagman.graph.model import DONE, JOIN, Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -146,12 +147,13 @@ class _Packing:
         """What is found of each; files must be there only for nodes whose job starts first."""
         dag, cwd = self._dag, os.getcwd()
         left = [node for node in self._line_of if node not in self._alone]
-        texts = texts_of(dag, left)
         for first in (True, False):
-            nodes = [node for node in left if (node in self._first) is first]
-            orders = [order_of(dag, cwd, node, 0, dag.priorities.get(node, 0)) for node in nodes]
-            self._orders.update(zip(nodes, orders))
-            yield from self._looker.look_at(LookOrder(orders, texts), ready=first)
+            nodes = (node for node in left if (node in self._first) is first)
+            order = look_order(
+                dag, cwd, ((one, 0, dag.priorities.get(one, 0), ()) for one in nodes)
+            )
+            self._orders.update((one.number, one) for one in order.nodes)
+            yield from self._looker.look_at(order, ready=first)
 
     def _starting_first(self) -> Iterator[int]:
         """Those before whose jobs no other and no script runs."""
@@ -228,8 +230,8 @@ class _Packing:
         return self._differing[before, kind]
 
     def _differing_commands(self, *nodes: int) -> list[str]:
-        texts = texts_of(self._dag, nodes)
         orders = map(self._orders.__getitem__, nodes)
+        texts = self._dag.descriptions
         one, other = ((self._looker.read(order, texts)[0], order) for order in orders)
         return differing(one, other)
 
@@ -237,30 +239,23 @@ class _Packing:
         self, kind: str, limits: Limits, ready: Sequence[int], ahead: ChainsAhead
     ) -> Iterator[int]:
         """Of the bundles that are made as soon as these nodes are ready, as the run finds them."""
-        learned, left, made, awaited = Learned(SlotGaps()), deque(ready), 0, Awaited()
-        learned.saw_slots(self._slots or 0)
+        learned, group = Learned(), Group(kind, is_live=kind in self._live)
+        learned.slots, made = self._slots or 0, 0
         for node in ready:
-            awaited.add(self._dag, node)
-        slots = 0 if limits.size or limits.seconds else self._slots or 0
+            group.add(self._dag, node, 0.0)
 
-        def followed(number: int, room: Room) -> list[int]:
-            return list(ahead.with_followers(list(islice(left, number)), room))
+        def followed(number: int, room: Room) -> Sequence[int]:
+            return ahead.with_followers(list(islice(group.nodes, number)), room)
 
-        def size(length: int) -> int:
-            how = kind, kind in self._live or not awaited.any_before(len(left))
-            found = learned.size(how, limits, len(left), (0, made), (), 0.0, length)
-            return min(found, max(1, self._most // length))
-
-        while left:
-            times, comes_home = learned.times(kind), kind not in self._live
-            room = room_of(limits, self._most, times, comes_home=comes_home)
-            nodes = set(next_together(room, len(left) + made, slots, followed, size))
+        while group.nodes:
+            jobs = Jobs(idle=made, bundles=made)
+            nodes = next_bundle(group, limits, self._most, learned, jobs, 0.0, followed)
             if not nodes:
                 return
             yield len(nodes)
             made += 1
-            while left and left[0] in nodes:
-                awaited.drop(left.popleft())
+            for node in group.nodes.keys() & set(nodes):
+                group.drop(node)
 
 
 def packs(found: BundleOutlook) -> bool:
@@ -290,16 +285,10 @@ def told(found: BundleOutlook) -> Iterator[str]:
     for line in found.lines:
         yield from _line_told(line)
     if found.slots is not None:
-        yield (
-            "    These numbers change as DAGMan sees how long nodes take;"
-            f" {_pool(found.slots)} (docs/bundles.md)"
-        )
-
-
-def _pool(count: int) -> str:
-    if not count:
-        return "how many jobs the pool can run is not known now"
-    return f"the pool can run {number_of(count, 'job')} at once"
+        pool = f"the pool can run {number_of(found.slots, 'job')} at once"
+        pool = pool if found.slots else "how many jobs the pool can run is not known now"
+        these = "These numbers change as DAGMan sees how long nodes take"
+        yield f"    {these}; {pool} (docs/bundles.md)"
 
 
 def _line_told(line: LineOutlook) -> Iterator[str]:
@@ -311,8 +300,11 @@ def _line_told(line: LineOutlook) -> Iterator[str]:
     name = line.name if line.name == BY_OPTION else f"BUNDLE {line.name}"
     yield f"{name}: {', '.join(parts) or 'no node is left to run'}"
     yield from _some([_together_told(one) for one in line.kinds], "kinds")
-    yield from _some([_alone_told(one) for one in line.alone], "reasons")
-    yield from _some([_apart_told(one) for one in line.apart], "reasons")
+    told = (_reason_told(one, "runs alone", "run alone") for one in line.alone)
+    yield from _some([*told], "reasons")
+    behind = "behind those before"
+    words = f"does not run {behind} it", f"do not run {behind} them"
+    yield from _some([_reason_told(one, *words) for one in line.apart], "reasons")
 
 
 def _some(lines: Sequence[str], what: str) -> Iterator[str]:
@@ -355,17 +347,6 @@ def _provided(one: Together) -> str:
     return f", if {'all' if all_of_them else f'{one.at_once:,} of them'} are ready at once"
 
 
-def _alone_told(one: Alone) -> str:
-    run = "runs" if one.nodes == 1 else "run"
-    return f"{_nodes_told(one)} {run} alone: {one.why}"
-
-
-def _apart_told(one: Alone) -> str:
-    do_not = "does not run" if one.nodes == 1 else "do not run"
-    them = "it" if one.nodes == 1 else "them"
-    return f"{_nodes_told(one)} {do_not} behind those before {them}: {one.why}"
-
-
-def _nodes_told(one: Alone) -> str:
+def _reason_told(one: Alone, does: str, do: str) -> str:
     others = f" and {number_of(one.nodes - 1, 'other node')}" if one.nodes > 1 else ""
-    return f"{one.first}{others}"
+    return f"{one.first}{others} {does if one.nodes == 1 else do}: {one.why}"

@@ -37,6 +37,11 @@ RUNNER, TASKS, RESULTS, LIVE, IN, OUT = ("runner", "tasks", "results", "live", "
 ERRORS = "runner.err"
 FORMAT = 1
 MAX_DESCRIPTION_CHARS = 60
+# What the list has of a task as it is.
+_LISTED = (
+    *("program", "arguments", "environment", "directory", "input", "output", "error"),
+    *("remaps", "success"),
+)
 
 
 class PrepareOrder(NamedTuple):
@@ -169,9 +174,18 @@ class _List:
         sources = [self._source(*one) for one in zip(paths, found)]
         sandboxed = sources.pop() if task.transfers_program else ""
         names = [os.path.basename(path) for path in paths]
-        name = logged_name(self._order.look.nodes[number - 1].name)
-        line = _line(number, name, task, self._order.asked.time_limits[number - 1])
-        line |= {"sandboxed": sandboxed, "inputs": list(zip(sources, names))}
+        outputs = task.outputs
+        if outputs is not None:  # streams come home in any case
+            outputs = [name for name in outputs if name not in (task.output, task.error)]
+        line = {
+            "n": number,
+            "name": logged_name(self._order.look.nodes[number - 1].name),
+            **{key: getattr(task, key) for key in _LISTED},
+            "sandboxed": sandboxed,
+            "inputs": list(zip(sources, names)),
+            "outputs": outputs,
+            "timeout": self._order.asked.time_limits[number - 1],
+        }
         if after:  # it may write the description anew
             line |= {"after": list(after), "description": self._descriptions[number - 1]}
         self.lines.append(line)
@@ -205,30 +219,6 @@ def _inputs_of(task: Task) -> list[str]:
     named = [*task.inputs, *filter(None, [task.input])]
     paths = [os.path.join(task.directory, name) for name in named]
     return paths + [task.program] * task.transfers_program
-
-
-def _line(number: int, name: str, task: Task, limit: int) -> dict[str, object]:
-    """The line of a task, without where its inputs are."""
-    outputs = task.outputs
-    if outputs is not None:  # streams come home in any case
-        outputs = [name for name in outputs if name not in (task.output, task.error)]
-    return {
-        "n": number,
-        "name": name,
-        "program": task.program,
-        "sandboxed": "",
-        "arguments": list(task.arguments),
-        "environment": dict(task.environment),
-        "directory": task.directory,
-        "input": task.input,
-        "output": task.output,
-        "error": task.error,
-        "inputs": [],
-        "outputs": outputs,
-        "remaps": dict(task.remaps),
-        "timeout": limit,
-        "success": task.success,
-    }
 
 
 def _transfers(inputs: Sequence[str], *, if_needed: bool) -> list[str]:
