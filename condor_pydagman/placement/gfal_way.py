@@ -25,7 +25,7 @@ from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import DIRECT, GFAL
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement import child_process, gfal_copy, shown_late, site_modules
+from condor_pydagman.placement import child_process, gfal_copy, site_modules, waits
 from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.local_part import LocalPart, ProgramRun, grown, local_size
 from condor_pydagman.placement.placement_directory import DestinationLocks
@@ -200,7 +200,7 @@ class _Run(ProgramRun):
             "renames": renames,
             "if_exists": transfer.if_exists if part else "overwrite",
             "checksum": [algorithm, digits] if digits and part else [],
-            "patience": shown_late.LATE_S if part else 0,
+            "patience": waits.LATE_S if part else 0,
             "streams": self._streams,
             "tokens": self._tokens(),
             "timeout": min(int(settings.module_timeout_s) or MAX_TIMEOUT_S, MAX_TIMEOUT_S),

@@ -15,11 +15,11 @@ from condor_pydagman.data_requests.space import space_module
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.allocations import Space
-from condor_pydagman.placement.module_space import manage_space
 from condor_pydagman.placement.object_store import store_of
 from condor_pydagman.placement.rules.attempts import OF_THE_WAY, Candidate
 from condor_pydagman.placement.rules.services import Service, service_of
 from condor_pydagman.placement.rules.ways import alternatives, names_in_order, no_way
+from condor_pydagman.placement.site_modules import manage_space
 from condor_pydagman.placement.turns import Turn, Turns
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings, Way
 from condor_pydagman.placement.work import Work

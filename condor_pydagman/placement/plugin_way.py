@@ -30,9 +30,8 @@ from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.local_part import LocalPart, ProgramRun, compare_checksum, grown
 from condor_pydagman.placement.plugin_ad_reader import MAX_CHARACTERS, read_ads
 from condor_pydagman.placement.private_places import scratch_directory
-from condor_pydagman.placement.rules import plugin_ads, plugin_results
-from condor_pydagman.placement.rules.plugin_ads import Ad
-from condor_pydagman.placement.rules.plugin_results import Ability
+from condor_pydagman.placement.rules import plugin_results
+from condor_pydagman.placement.rules.plugin_results import Ability, Ad
 from condor_pydagman.placement.way import OneByOne, Outcome, Progress, Surroundings
 from condor_pydagman.printable import message
 
@@ -215,7 +214,7 @@ class _Run(ProgramRun):
 def _wanted(url: Url, path: str) -> bytes:
     ad: Mapping[str, str] = {"Url": url.with_secrets(), "LocalFileName": path}
     try:
-        return os.fsencode(plugin_ads.printed(ad) + "\n")
+        return os.fsencode(plugin_results.printed(ad) + "\n")
     except ValueError as error:
         raise Fault(FaultKind.REQUEST, str(error)) from None
 

@@ -25,9 +25,8 @@ from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.journal import NoJournal
 from condor_pydagman.placement.performer import Performer
-from condor_pydagman.placement.shared_files import SharedFiles
 from condor_pydagman.placement.way import Outcome, Progress
-from condor_pydagman.placement.work import Work
+from condor_pydagman.placement.work import SharedFiles, Work
 from condor_pydagman.placement.worker import AttemptEnd, Listener, Share, Worker, lists_files
 
 MANY = 200  # placements that are worth several processes

@@ -52,7 +52,7 @@ LOOK_AT_EVENT = {"calls": 236, "files": 37, "changes of file": 119}
 # Of a command of the page for a node: from the page's JSON to what the engine has done, and back.
 STEERING = {"calls": 224, "files": 20, "changes of file": 48}
 # Of the transfer of a local file, from Python, after another one.
-TRANSFER = {"calls": 462, "files": 37}  # 461 in a process that has run no other test
+TRANSFER = {"calls": 462, "files": 36}  # 461 in a process that has run no other test
 MOST_PARAMETERS = 10
 METHODS = PACKAGE / "workflow" / "methods.py"  # made; they have the options of lines
 
@@ -88,7 +88,7 @@ LINES = {
     "lint": 4453,
     "monitor": 3123,
     "picture": 2989,
-    "placement": 13641,
+    "placement": 13583,
     "pool": 1725,
     "records": 2967,
     "report": 2334,
@@ -96,14 +96,14 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 131_201
+LINES_OF_TESTS = 131_200
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_004,
     "cli/dagman.py": 34_906,
     "cli/dag_checker.py": 18_260,
     "cli/watch.py": 30_073,
-    "placement/data_node.py": 21_960,
+    "placement/data_node.py": 21_903,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
