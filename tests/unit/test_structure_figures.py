@@ -81,7 +81,7 @@ LINES = {
     "data_requests": 1745,
     "engine": 7783,
     "explain": 2399,
-    "features": 29956,
+    "features": 29951,
     "follow": 4557,
     "graph": 4259,
     "language": 3945,
@@ -96,7 +96,7 @@ LINES = {
     "web": 2841,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 131_200
+LINES_OF_TESTS = 131_196
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_004,
