@@ -37,7 +37,8 @@ UNTOLD_S = 0.1
 MAX_UNTOLD = 50
 GARBAGE_OBJECTS = 20_000  # between looks for cycles, of which a transfer makes hardly any
 _PR_SET_PDEATHSIG = 1
-_PLACEMENT, _FAULT = map(AttemptEnd._fields.index, ("placement", "fault"))
+_TOLD = ("number", "placement", "outcome", "fault")  # see `_Child.end_of`
+_NUMBER, _PLACEMENT, _OUTCOME, _FAULT = map(AttemptEnd._fields.index, _TOLD)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -180,15 +181,13 @@ class _Child:
 
     def end_of(self, told: list[Any]) -> AttemptEnd:
         """The end of an attempt, as `_told_end` gives it."""
-        end, fault = AttemptEnd(*told), None
-        if end.fault is not None:
+        told[_PLACEMENT] = self._placement(told[_NUMBER], told[_PLACEMENT])
+        if told[_OUTCOME] is not None:
+            told[_OUTCOME] = Outcome(*told[_OUTCOME])
+        if told[_FAULT] is not None:
             kind, reason, more = told[_FAULT]
-            fault = Fault(FaultKind[kind], reason, **more)
-        return end._replace(
-            placement=self._placement(end.number, told[_PLACEMENT]),
-            outcome=end.outcome and Outcome(*end.outcome),
-            fault=fault,
-        )
+            told[_FAULT] = Fault(FaultKind[kind], reason, **more)
+        return AttemptEnd(*told)
 
     def show(self, told: Sequence[list[Any]]) -> None:
         """Its work under way."""

@@ -88,7 +88,7 @@ LINES = {
     "lint": 4453,
     "monitor": 3123,
     "picture": 2989,
-    "placement": 13583,
+    "placement": 13582,
     "pool": 1725,
     "records": 2967,
     "report": 2334,
@@ -103,7 +103,7 @@ REACH = {
     "cli/dagman.py": 34_906,
     "cli/dag_checker.py": 18_260,
     "cli/watch.py": 30_073,
-    "placement/data_node.py": 21_903,
+    "placement/data_node.py": 21_902,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
