@@ -23,7 +23,7 @@ MAX_LINE_CHARS = 200
 MAX_REASON_CHARS = 1000  # of a failed placement: its reason stands at the end of the line
 TAIL_BYTES = 4096
 WORKER_TAIL_BYTES = 65536
-# See placement/attempt_lines.py and placement/progress_sum.py.
+# See placement/attempt_lines.py.
 _FAILED = re.compile(r"\S+ \S+ FAILED: ")
 _MORE = re.compile(r"\S+ \S+ {5}\S")
 _SUM = re.compile(r"\S+ \S+ \d+ placements? done\b")

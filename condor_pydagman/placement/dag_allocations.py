@@ -21,7 +21,7 @@ from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.data_requests.work_order import WorkOrder, parse_work_order
 from condor_pydagman.names import PLACEMENTS
 from condor_pydagman.placement.allocations import Known, Space
-from condor_pydagman.placement.module_space import manage_space
+from condor_pydagman.placement.site_modules import manage_space
 from condor_pydagman.placement.way import Progress, Surroundings
 from condor_pydagman.printable import escaped_line
 

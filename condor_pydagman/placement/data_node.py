@@ -20,7 +20,13 @@ from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.names import PLACEMENTS
-from condor_pydagman.placement.attempt_lines import attempt_line, ends_of
+from condor_pydagman.placement.attempt_lines import (
+    LAST_FAULT,
+    ProgressSum,
+    as_string,
+    attempt_line,
+    ends_of,
+)
 from condor_pydagman.placement.endpoints.disk_faults import FULL
 from condor_pydagman.placement.journal import Journal
 from condor_pydagman.placement.make_worker import make_worker
@@ -30,7 +36,6 @@ from condor_pydagman.placement.placement_ad import (
     JobAdPublisher,
     own_job,
 )
-from condor_pydagman.placement.progress_sum import LAST_FAULT, ProgressSum, as_string
 from condor_pydagman.placement.rules.journal_text import Done
 from condor_pydagman.placement.way import Surroundings
 from condor_pydagman.placement.worker import AttemptEnd, Worker

@@ -25,9 +25,9 @@ from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import DIRECT, GFAL
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement import child_process, gfal_copy, local_part, shown_late, site_modules
+from condor_pydagman.placement import child_process, gfal_copy, site_modules, waits
 from condor_pydagman.placement.endpoints.disk_faults import writing
-from condor_pydagman.placement.local_part import grown
+from condor_pydagman.placement.local_part import LocalPart, ProgramRun, grown, local_size
 from condor_pydagman.placement.placement_directory import DestinationLocks
 from condor_pydagman.placement.private_places import scratch_directory
 from condor_pydagman.placement.rules.gfal_results import copies_between, fault_of, schemes
@@ -158,39 +158,29 @@ def module_directory() -> str:
     return os.path.dirname(found.origin) if found is not None and found.origin else ""
 
 
-class _Run:
+class _Run(ProgramRun):
     """One attempt."""
 
     def __init__(
         self, transfer: Transfer, surroundings: Surroundings, progress: Progress, *, streams: bool
     ) -> None:
-        self._transfer = transfer
-        self._surroundings = surroundings
-        self._progress = progress
+        label = f"gfal {transfer.source.scheme}-{transfer.destination.scheme}"
+        super().__init__(label, transfer, surroundings, progress)
         self._streams = streams
-        self._label = f"gfal {transfer.source.scheme}-{transfer.destination.scheme}"
 
-    def to_file(self) -> Outcome:
-        """Make a local file."""
-        transfer = self._transfer
-
-        def write(part: local_part.LocalPart) -> None:
-            self._call(self._request(transfer.destination.at(part.path)), part.lock)
-
-        return local_part.made_by_program(
-            self._label, transfer, self._surroundings, self._progress, write
-        )
+    def _write(self, part: LocalPart) -> None:
+        self._call(self._request(self._transfer.destination.at(part.path)))
 
     def to_server(self, lock: int, *, renames: bool) -> tuple[Outcome, bool]:
         """Copy to a server, first under a temporary name if it renames; whether it does.
 
         `lock`: descriptor of the lock of the destination.
         """
-        total = local_part.local_size(self._transfer.source)
-        self._progress.begin(0, total)
+        self._keeps = (lock,)
+        self._progress.begin(0, local_size(self._transfer.source))
         final = self._transfer.destination
         beside = _temporary(self._transfer).with_secrets()
-        told = self._call(self._request(final, beside, renames=renames), lock)
+        told = self._call(self._request(final, beside, renames=renames))
         size = int(told["size"])
         if told["skipped"]:
             return Outcome(self._label, size, 0, skipped=True), renames
@@ -210,7 +200,7 @@ class _Run:
             "renames": renames,
             "if_exists": transfer.if_exists if part else "overwrite",
             "checksum": [algorithm, digits] if digits and part else [],
-            "patience": shown_late.LATE_S if part else 0,
+            "patience": waits.LATE_S if part else 0,
             "streams": self._streams,
             "tokens": self._tokens(),
             "timeout": min(int(settings.module_timeout_s) or MAX_TIMEOUT_S, MAX_TIMEOUT_S),
@@ -227,7 +217,7 @@ class _Run:
         token = bearer_token(self._surroundings.environment)
         return [(f"{url.scheme}://{url.server}/", token) for url in ends if token]
 
-    def _call(self, request: dict[str, Any], lock: int) -> dict[str, Any]:
+    def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         settings = self._surroundings.settings
         told = _call(
             request,
@@ -235,7 +225,7 @@ class _Run:
             self._progress,
             settings.module_timeout_s,
             proxy=site_modules.proxy_path(self._transfer.proxy, self._surroundings),
-            keeps=(lock,),
+            keeps=self._keeps,
         )
         if "code" not in told:
             return told

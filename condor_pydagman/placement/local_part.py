@@ -20,13 +20,15 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from condor_pydagman.adapters import deleted_directories
 from condor_pydagman.data_requests.faults import Fault, FaultKind, no_file
 from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
 from condor_pydagman.data_requests.urls import Url
+from condor_pydagman.placement import child_process, site_modules
 from condor_pydagman.placement.checksums import new_hash, same_digits
+from condor_pydagman.placement.child_process import Ended, Streams
 from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.endpoints.local_files import has_name, mode_of
 from condor_pydagman.placement.private_places import locked, make_private
@@ -312,33 +314,6 @@ def compare_checksum(path: str, checksum: str, progress: Progress) -> None:
         )
 
 
-def made_by_program(
-    label: str,
-    transfer: Transfer,
-    surroundings: Surroundings,
-    progress: Progress,
-    write: Callable[[LocalPart], None],
-) -> Outcome:
-    """Have a program make a local file under a temporary name, then give it its own.
-
-    Args:
-        label: the way, as a person reads it.
-        write: runs the program.
-
-    Raises:
-        Fault: it failed.
-    """
-    final = destination_file(transfer)
-    if is_there_already(transfer, final, progress):
-        return Outcome(label, os.path.getsize(final), 0, skipped=True)
-    progress.begin(0, local_size(transfer.source))
-    with local_part(transfer.source, final, surroundings, progress) as part:
-        write(part)
-        grown(progress, part.size())
-        size = part.finish(transfer, surroundings, progress)
-    return Outcome(label, size, size)
-
-
 def grown(progress: Progress, size: int) -> None:
     """Tell how large a file has become that a program writes.
 
@@ -367,3 +342,79 @@ def local_size(source: Url) -> int | None:
     if not stat.S_ISREG(found.st_mode):
         raise Fault(FaultKind.REQUEST, f"{source} is not a regular file")
     return found.st_size
+
+
+class ProgramRun:
+    """One attempt by a program: a module, a plugin, or one of ours with a library that may hang.
+
+    Args:
+        label: the way, as a person reads it.
+    """
+
+    def __init__(
+        self, label: str, transfer: Transfer, surroundings: Surroundings, progress: Progress
+    ) -> None:
+        self._label = label
+        self._transfer = transfer
+        self._surroundings = surroundings
+        self._progress = progress
+        self._keeps: tuple[int, ...] = ()  # as of `child_process.run`
+
+    def to_file(self) -> Outcome:
+        """Make a local file.
+
+        Raises:
+            Fault: it failed.
+        """
+        transfer, progress = self._transfer, self._progress
+        final = destination_file(transfer)
+        if is_there_already(transfer, final, progress):
+            return Outcome(self._label, os.path.getsize(final), 0, skipped=True)
+        progress.begin(0, local_size(transfer.source))
+        with local_part(transfer.source, final, self._surroundings, progress) as part:
+            self._keeps = (part.lock,)
+            self._write(part)
+            grown(progress, part.size())
+            size = part.finish(transfer, self._surroundings, progress)
+        return Outcome(self._label, size, size)
+
+    def to_elsewhere(self) -> Outcome:
+        """Let the program write to a server, or a whole directory.
+
+        Raises:
+            Fault: it failed.
+        """
+        total = local_size(self._transfer.source)
+        self._progress.begin(0, total)
+        self._send(total)
+        self._progress.add(total or 0)
+        return Outcome(self._label, total, total or 0)
+
+    def _write(self, part: LocalPart) -> None:
+        """Have the program write the file."""
+        raise NotImplementedError
+
+    def _send(self, total: int | None) -> None:
+        """Have the program write elsewhere; `total`: bytes of a local source."""
+        raise NotImplementedError
+
+    def _run(
+        self,
+        words: Sequence[str],
+        variables: Mapping[str, str],
+        part: LocalPart | None,
+        streams: Streams | None = None,
+    ) -> Ended:
+        """Run the program, with these variables beside the worker's; `part`: what it writes."""
+        surroundings, progress = self._surroundings, self._progress
+        proxy = site_modules.proxy_path(self._transfer.proxy, surroundings)
+        return child_process.run(
+            words,
+            site_modules.environment(surroundings, {**variables, "X509_USER_PROXY": proxy}),
+            surroundings.directory,
+            progress,
+            streams=streams,
+            timeout_s=surroundings.settings.module_timeout_s,
+            tick=lambda: grown(progress, part.size()) if part else None,
+            keeps=self._keeps,
+        )

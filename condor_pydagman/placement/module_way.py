@@ -9,15 +9,14 @@ directory that is transferred as a whole, is the module's matter.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 from condor_pydagman.data_requests import site_programs
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import MODULE
-from condor_pydagman.placement import child_process, local_part, site_modules
+from condor_pydagman.placement import site_modules
 from condor_pydagman.placement.child_process import Streams
-from condor_pydagman.placement.local_part import grown, local_size
+from condor_pydagman.placement.local_part import LocalPart, ProgramRun
 from condor_pydagman.placement.way import OneByOne, Outcome, Progress, Surroundings
 
 
@@ -59,43 +58,23 @@ class ModuleWay(OneByOne):
         return run.to_file()
 
 
-class _Run:
+class _Run(ProgramRun):
     """One attempt by a module."""
 
     def __init__(
         self, path: str, transfer: Transfer, surroundings: Surroundings, progress: Progress
     ) -> None:
+        super().__init__(f"module {os.path.basename(path)}", transfer, surroundings, progress)
         self._path = path
-        self._transfer = transfer
-        self._surroundings = surroundings
-        self._progress = progress
-        self._label = f"module {os.path.basename(path)}"
-        self._keeps: tuple[int, ...] = ()
 
-    def to_file(self) -> Outcome:
-        """Make a local file."""
-        transfer, progress = self._transfer, self._progress
+    def _write(self, part: LocalPart) -> None:
+        destination = self._transfer.destination._replace(path=part.path)
+        self._call(self._transfer._replace(destination=destination), part)
 
-        def write(part: local_part.LocalPart) -> None:
-            self._keeps = (part.lock,)
-            destination = transfer.destination._replace(path=part.path)
-            self._call(
-                transfer._replace(destination=destination), lambda: grown(progress, part.size())
-            )
+    def _send(self, total: int | None) -> None:
+        self._call(self._transfer, None)
 
-        return local_part.made_by_program(
-            self._label, transfer, self._surroundings, progress, write
-        )
-
-    def to_elsewhere(self) -> Outcome:
-        """Let the module write to a server, or a whole directory."""
-        total = local_size(self._transfer.source)
-        self._progress.begin(0, total)
-        self._call(self._transfer, lambda: None)
-        self._progress.add(total or 0)
-        return Outcome(self._label, total, total or 0)
-
-    def _call(self, transfer: Transfer, tick: Callable[[], None]) -> None:
+    def _call(self, transfer: Transfer, part: LocalPart | None) -> None:
         source, destination = transfer.source, transfer.destination
         variables = {
             "STORK_SRC_URL": source.with_secrets(),
@@ -103,19 +82,10 @@ class _Run:
             "STORK_CRED_NAME": transfer.credential,
             "STORK_CHECKSUM": transfer.checksum,
             "STORK_IF_EXISTS": transfer.if_exists,
-            "X509_USER_PROXY": site_modules.proxy_path(transfer.proxy, self._surroundings),
         }
         urls = [site_modules.argument(source), site_modules.argument(destination)]
-        ended = child_process.run(
-            [self._path, *urls, *transfer.arguments],
-            site_modules.environment(self._surroundings, variables),
-            self._surroundings.directory,
-            self._progress,
-            streams=Streams(*transfer.files),
-            timeout_s=self._surroundings.settings.module_timeout_s,
-            tick=tick,
-            keeps=self._keeps,
-        )
+        words = [self._path, *urls, *transfer.arguments]
+        ended = self._run(words, variables, part, Streams(*transfer.files))
         if ended.code:
             server = source.server or destination.server
             raise site_modules.fault_of(

@@ -15,11 +15,11 @@ from condor_pydagman.data_requests.space import space_module
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.allocations import Space
-from condor_pydagman.placement.module_space import manage_space
 from condor_pydagman.placement.object_store import store_of
 from condor_pydagman.placement.rules.attempts import OF_THE_WAY, Candidate
 from condor_pydagman.placement.rules.services import Service, service_of
 from condor_pydagman.placement.rules.ways import alternatives, names_in_order, no_way
+from condor_pydagman.placement.site_modules import manage_space
 from condor_pydagman.placement.turns import Turn, Turns
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings, Way
 from condor_pydagman.placement.work import Work
@@ -43,8 +43,8 @@ class Performer:
         self.surroundings = surroundings
         self._ways = {way.name: way for way in ways}
         self._turns = turns
-        self._space = space
-        self._first: dict[_Ends, tuple[str, ...]] = {}
+        self.space = space
+        self._first: dict[tuple[object, ...], tuple[str, ...]] = {}
         self._services: dict[tuple[object, ...], _Services] = {}
         self._streams = 0
         self._count = threading.Lock()
@@ -54,7 +54,7 @@ class Performer:
         """The same for a worker with so many threads, which ends when `stop` is set."""
         settings = self.surroundings.settings._replace(max_streams=count)
         surroundings = self.surroundings._replace(settings=settings, must_stop=stop.is_set)
-        return Performer(surroundings, list(self._ways.values()), self._turns, self._space)
+        return Performer(surroundings, list(self._ways.values()), self._turns, self.space)
 
     def candidates(self, transfer: Transfer) -> list[Candidate]:
         """The ways that may be tried, for the URLs' own protocols and then for the alternatives.
@@ -67,7 +67,7 @@ class Performer:
         """
         if transfer.alt_protocols:
             return self._all_candidates(transfer)
-        ends = _Ends.of(transfer)
+        ends = _ends_of(transfer)
         known = self._first.get(ends)
         if known is None:
             found = self._all_candidates(transfer)
@@ -118,7 +118,7 @@ class Performer:
             with self._count:
                 self._streams -= 1
                 if self._streams == 0:
-                    self._space.close()
+                    self.space.close()
 
     def turn(self, work: Work, candidate: Candidate) -> Turn | None:
         """Wait for a turn; None if another candidate need not wait as long, which is the present
@@ -149,18 +149,23 @@ class Performer:
         """
         if not _has_pairs(work.candidates):
             return work.current
-        best, best_end = work.current, self._rested_at(work.candidates[work.current], or_tried)
-        looked_at = {work.candidates[work.current].pair}
-        for number, one in enumerate(work.candidates):
-            if not best_end:
-                break
-            if one.pair in looked_at or number in work.ruled_out or self.obstacle(one):
-                continue
-            looked_at.add(one.pair)
-            end = self._rested_at(one, or_tried)
-            if end < best_end:
-                best, best_end = number, end
+        present = work.candidates[work.current]
+        best, best_end = work.current, self._rested_at(present, or_tried)
+        if best_end:
+            for number, one in self._of_pairs(work, {present.pair}):
+                end = self._rested_at(one, or_tried)
+                if end < best_end:
+                    best, best_end = number, end
+                if not end:
+                    break
         return best
+
+    def _of_pairs(self, work: Work, without: set[int]) -> Iterator[tuple[int, Candidate]]:
+        """The first candidate of each pair of protocols that may be tried, but for some pairs."""
+        for number, one in enumerate(work.candidates):
+            if one.pair not in without and number not in work.ruled_out and not self.obstacle(one):
+                without = {*without, one.pair}
+                yield number, one
 
     def alternative(self, work: Work) -> int | None:
         """After a fault: the candidate of another pair of protocols that is to be tried at once,
@@ -171,12 +176,8 @@ class Performer:
         work.tried.add(work.candidates[work.current].pair)
         if not work.has_failed_service and not self._rested_at(work.candidates[work.current]):
             return None
-        for number, one in enumerate(work.candidates):
-            if one.pair in work.tried or number in work.ruled_out or self.obstacle(one):
-                continue
-            if not self._rested_at(one):
-                return number
-        return None
+        others = self._of_pairs(work, work.tried)
+        return next((number for number, one in others if not self._rested_at(one)), None)
 
     def rest_s(self, work: Work) -> float:
         """Seconds until the services of the candidate that is next have rested."""
@@ -221,14 +222,6 @@ class Performer:
             return self._transfer(work, work.placement)
         return self._manage_space(work.placement, work.progress)
 
-    def lacks_space(self, placement: Transfer) -> bool:
-        """Whether its allocation was released when the DAG ended.
-
-        Raises:
-            Fault: that can't be known.
-        """
-        return bool(placement.allocation_id and self._space.given_back(placement))
-
     def allocate_again(self, placement: Transfer, progress: Progress) -> None:
         """Allocate what was released when the DAG ended, and the transfer needs.
 
@@ -236,7 +229,7 @@ class Performer:
             Fault: there is no room.
         """
         with self._again:
-            for one in self._space.given_back(placement):
+            for one in self.space.given_back(placement):
                 self.surroundings.say(
                     f"allocates {one.allocation_id} again, which was released when the DAG ended"
                 )
@@ -246,16 +239,16 @@ class Performer:
         if space_module(placement, self.surroundings.settings.module_directories):
             return self._module_space(placement, progress)
         if isinstance(placement, Allocate):
-            return self._space.allocate(placement, progress)
-        return self._space.release(placement, self.surroundings, progress)
+            return self.space.allocate(placement, progress)
+        return self.space.release(placement, self.surroundings, progress)
 
     def _module_space(self, placement: Allocate | Release, progress: Progress) -> Outcome:
         """A site's module does it; the ledger notes that transfers may name it."""
         way = manage_space(placement, self.surroundings, progress)
         if isinstance(placement, Allocate):
-            self._space.module_allocated(placement, progress)
+            self.space.module_allocated(placement, progress)
         else:
-            self._space.module_released(placement, progress)
+            self.space.module_released(placement, progress)
         return Outcome(way, None, 0)
 
     def _transfer(self, work: Work, placement: Transfer) -> Outcome:
@@ -268,13 +261,13 @@ class Performer:
             if not placement.allocation_id:
                 outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
             else:
-                with self._space.reserved(placement, work.progress) as settle:
+                with self.space.reserved(placement, work.progress) as settle:
                     outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
                     settle(outcome.size)
         except Fault as fault:
             work.has_failed_service = self.note_failure(candidate, fault, working.services)
             if fault.kind in OF_THE_WAY and not fault.transient:
-                self._first.pop(_Ends.of(placement), None)  # the next one may find another way
+                self._first.pop(_ends_of(placement), None)  # the next one may find another way
             raise _with_pattern(fault, candidate.transfer) from None
         for service in services:
             self._turns.service_worked(service)
@@ -347,26 +340,13 @@ class _Services(NamedTuple):
     there: tuple[Service, ...]  # both, without this machine
 
 
-class _Ends(NamedTuple):
+def _ends_of(transfer: Transfer) -> tuple[object, ...]:
     """What of a transfer without alternatives decides which ways can take it."""
-
-    schemes: tuple[str, str]
-    directories: tuple[bool, bool]
-    servers: tuple[str, int, str, int]
-    has_user: bool
-    ways: tuple[str, ...]
-
-    @classmethod
-    def of(cls, transfer: Transfer) -> _Ends:
-        """Those of a transfer."""
-        source, destination = transfer.source, transfer.destination
-        return cls(
-            (source.scheme, destination.scheme),
-            (source.is_directory, destination.is_directory),
-            (*source[2:4], *destination[2:4]),
-            bool(source.user or destination.user),
-            transfer.ways,
-        )
+    source, destination = transfer.source, transfer.destination
+    schemes = source.scheme, destination.scheme
+    directories = source.is_directory, destination.is_directory
+    has_user = bool(source.user or destination.user)
+    return schemes, directories, source[2:4], destination[2:4], has_user, transfer.ways
 
 
 class Stream:
@@ -387,7 +367,7 @@ class Stream:
             # one that waits for space must not keep a turn from what will release space
             self.leave_turn()
             return self._performer.perform(work)
-        if self._performer.lacks_space(work.placement):
+        if self._performer.space.given_back(work.placement):
             self.leave_turn()
             self._performer.allocate_again(work.placement, work.progress)
         work.current = self._performer.choice(work)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from condor_pydagman.placement.rules.plugin_ads import Ad, Value
+from condor_pydagman.placement.rules.plugin_results import Ad, Value
 
 # A plugin is a program of others.  ClassAds follow an expression of 500,000 terms by recursion, and
 # the process is gone; this many characters can't.

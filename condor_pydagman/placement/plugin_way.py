@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from condor_pydagman.adapters import files
@@ -25,14 +25,13 @@ from condor_pydagman.data_requests.settings import PLUGIN
 from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement import child_process, local_part, site_modules
+from condor_pydagman.placement import child_process, site_modules
 from condor_pydagman.placement.endpoints.disk_faults import writing
-from condor_pydagman.placement.local_part import grown, local_size
+from condor_pydagman.placement.local_part import LocalPart, ProgramRun, compare_checksum, grown
 from condor_pydagman.placement.plugin_ad_reader import MAX_CHARACTERS, read_ads
 from condor_pydagman.placement.private_places import scratch_directory
-from condor_pydagman.placement.rules import plugin_ads, plugin_results
-from condor_pydagman.placement.rules.plugin_ads import Ad
-from condor_pydagman.placement.rules.plugin_results import Ability
+from condor_pydagman.placement.rules import plugin_results
+from condor_pydagman.placement.rules.plugin_results import Ability, Ad
 from condor_pydagman.placement.way import OneByOne, Outcome, Progress, Surroundings
 from condor_pydagman.printable import message
 
@@ -79,7 +78,7 @@ class PluginWay(OneByOne):
         if plugin is None:
             raise Fault(FaultKind.MODULE, reason, transient=False)
         run = _Run(plugin, transfer, surroundings, progress)
-        return run.download() if transfer.destination.is_local else run.upload()
+        return run.to_file() if transfer.destination.is_local else run.to_elsewhere()
 
     def _find(self, transfer: Transfer, surroundings: Surroundings) -> tuple[_Plugin | None, str]:
         """A plugin for a transfer, or None and why there is none."""
@@ -147,65 +146,46 @@ def _unusable(path: str, problem: str) -> _Plugin:
     return _Plugin(path, Ability(frozenset(), False), problem)
 
 
-class _Run:
+class _Run(ProgramRun):
     """One attempt by a plugin."""
 
     def __init__(
         self, plugin: _Plugin, transfer: Transfer, surroundings: Surroundings, progress: Progress
     ) -> None:
+        super().__init__(f"plugin {plugin.name}", transfer, surroundings, progress)
         self._plugin = plugin
-        self._transfer = transfer
-        self._surroundings = surroundings
-        self._progress = progress
-        self._label = f"plugin {plugin.name}"
-        self._keeps: tuple[int, ...] = ()
 
-    def download(self) -> Outcome:
-        """Make a local file."""
-        source, progress = self._transfer.source, self._progress
+    def _write(self, part: LocalPart) -> None:
+        result = self._call(self._transfer.source, part.path, part)
+        grown(self._progress, part.size())
+        _compare_sizes(result, part.size(), self._plugin.name)
 
-        def write(part: local_part.LocalPart) -> None:
-            self._keeps = (part.lock,)
-            result = self._call(
-                source, part.path, lambda: grown(progress, part.size()), upload=False
-            )
-            grown(progress, part.size())
-            _compare_sizes(result, part.size(), self._plugin.name)
-
-        return local_part.made_by_program(
-            self._label, self._transfer, self._surroundings, progress, write
-        )
-
-    def upload(self) -> Outcome:
-        """Copy a local file to a server.  A checksum of the request is that of the local file."""
-        transfer, progress = self._transfer, self._progress
+    def _send(self, total: int | None) -> None:
+        """A checksum of the request is that of the local file."""
+        transfer = self._transfer
         path, url = transfer.source.path, transfer.destination
         if url.is_directory:
             url = url.child(transfer.source.name)
-        total = local_size(transfer.source)
-        progress.begin(0, total)
         if transfer.checksum:
             try:
-                local_part.compare_checksum(path, transfer.checksum, progress)
+                compare_checksum(path, transfer.checksum, self._progress)
             except OSError as error:
                 reason = f"can't read {path}: {error.strerror}"
                 raise Fault(FaultKind.DENIED, reason) from None
-        result = self._call(url, path, lambda: None, upload=True)
-        _compare_sizes(result, total, self._plugin.name)
-        progress.add(total or 0)
-        return Outcome(self._label, total, total or 0)
+        _compare_sizes(self._call(url, path, None), total, self._plugin.name)
 
-    def _call(self, url: Url, path: str, tick: Callable[[], None], *, upload: bool) -> Ad:
-        """Run the plugin; its result, {} if it writes none."""
+    def _call(self, url: Url, path: str, part: LocalPart | None) -> Ad:
+        """Run the plugin, for an upload if there is no `part`; its result, {} if it writes none."""
+        upload = part is None
         if not self._plugin.ability.several:
             ends = [path, url.with_secrets()] if upload else [url.with_secrets(), path]
-            ended = self._execute(ends, tick)
+            ended = self._execute(ends, part)
             if ended.code:
                 raise self._fault_of(ended, url)
             return {}
         with _exchange(_wanted(url, path)) as (wanted, result):
             words = ["-infile", wanted, "-outfile", result, *["-upload"] * upload]
-            ended = self._execute(words, tick)
+            ended = self._execute(words, part)
             ad = _result(result, url)
         told = ad.get("transfererror")
         if isinstance(told, str):
@@ -217,22 +197,10 @@ class _Run:
             raise self._fault_of(ended, url)
         return ad
 
-    def _execute(self, words: list[str], tick: Callable[[], None]) -> child_process.Ended:
-        proxy = site_modules.proxy_path(self._transfer.proxy, self._surroundings)
-        variables = {
-            name: value
-            for name, value in _RETRIES.items()
-            if name not in self._surroundings.environment
-        }
-        return child_process.run(
-            [self._plugin.path, *words],
-            site_modules.environment(self._surroundings, {"X509_USER_PROXY": proxy, **variables}),
-            self._surroundings.directory,
-            self._progress,
-            timeout_s=self._surroundings.settings.module_timeout_s,
-            tick=tick,
-            keeps=self._keeps,
-        )
+    def _execute(self, words: list[str], part: LocalPart | None) -> child_process.Ended:
+        known = self._surroundings.environment
+        variables = {name: value for name, value in _RETRIES.items() if name not in known}
+        return self._run([self._plugin.path, *words], variables, part)
 
     def _fault_of(self, ended: child_process.Ended, url: Url) -> Fault:
         """Why it failed, if it has not said so in a result."""
@@ -246,7 +214,7 @@ class _Run:
 def _wanted(url: Url, path: str) -> bytes:
     ad: Mapping[str, str] = {"Url": url.with_secrets(), "LocalFileName": path}
     try:
-        return os.fsencode(plugin_ads.printed(ad) + "\n")
+        return os.fsencode(plugin_results.printed(ad) + "\n")
     except ValueError as error:
         raise Fault(FaultKind.REQUEST, str(error)) from None
 

@@ -17,6 +17,18 @@ What a module is told, and what it tells:
   again.
 - The last line of its standard error is the reason that people read.
 - Processes that it leaves behind are killed when it ends.
+
+Allocations can be made by modules as well, of space, bandwidth, whatever the module for a host can
+do.  `stork.allocate.NAME` (see `data_requests.space`) is called with
+
+    dest_host allocation_id size duration arguments...
+
+and `stork.release.NAME` with
+
+    dest_host allocation_id arguments...
+
+Size is in bytes, duration in seconds; 0 is none.  Both may be called again with the same id, when
+it is not known how the first call ended.
 """
 
 from __future__ import annotations
@@ -27,9 +39,12 @@ from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
-from condor_pydagman.data_requests.urls import MASK, Url, masked_text
+from condor_pydagman.data_requests.requests import Allocate
+from condor_pydagman.data_requests.space import Request, module_names, server_of, space_module
+from condor_pydagman.data_requests.urls import LOCAL, MASK, Url, masked_text
+from condor_pydagman.placement import child_process
 from condor_pydagman.placement.child_process import Ended, last_line
-from condor_pydagman.placement.way import Surroundings
+from condor_pydagman.placement.way import Progress, Surroundings
 from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import SECRETS
 
@@ -106,3 +121,32 @@ def fault_of(name: str, ended: Ended, host: str, *urls: Url) -> Fault:
     reason = f"{name} {ended.how}" + (f": {line}" if line else "")
     is_server = kind is FaultKind.SERVER
     return Fault(kind, reason, transient=transient, host=host if is_server else "")
+
+
+def manage_space(request: Request, surroundings: Surroundings, progress: Progress) -> str:
+    """Run the module; what a person reads: "module stork.allocate.nest".
+
+    Raises:
+        Fault: it failed, or there is none.
+    """
+    path = space_module(request, surroundings.settings.module_directories)
+    if not path:
+        reason = f"there is no {module_names(request)[0]} any more"
+        raise Fault(FaultKind.MODULE, reason, transient=False)
+    url, host = server_of(request.host), request.host
+    if "://" in host and url.scheme != LOCAL:
+        host = argument(url)  # without secrets
+    numbers = (
+        [str(request.size), f"{request.duration_s:.0f}"] if isinstance(request, Allocate) else []
+    )
+    ended = child_process.run(
+        [path, host, request.allocation_id, *numbers, *request.arguments],
+        environment(surroundings, {"STORK_DEST_HOST": request.host}),
+        surroundings.directory,
+        progress,
+        timeout_s=surroundings.settings.module_timeout_s,
+    )
+    name = os.path.basename(path)
+    if ended.code:
+        raise fault_of(name, ended, url.server, url)
+    return f"module {name}"

@@ -15,16 +15,16 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.checksums import Hash, new_hash, same_digits
 from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.endpoints.endpoint import Endpoint, Entry, Reader, SendAgain, Writer
-from condor_pydagman.placement.endpoints.local_copy import copy_by_kernel
 from condor_pydagman.placement.endpoints.local_files import (
     BusyFault,
     LocalFiles,
     LocalReader,
     LocalWriter,
+    copy_by_kernel,
 )
 from condor_pydagman.placement.local_part import named_if_free, synchronize
 from condor_pydagman.placement.object_store import store_of
-from condor_pydagman.placement.shown_late import what_stays_wrong
+from condor_pydagman.placement.waits import what_stays_wrong
 from condor_pydagman.placement.way import Progress, Surroundings
 
 _NAME_BYTES = 255  # of one name in most file systems

@@ -23,10 +23,9 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.placement.api import placements_of
-from condor_pydagman.placement.attempt_lines import attempt_line, name_of, rate_text
+from condor_pydagman.placement.attempt_lines import ProgressSum, attempt_line, name_of, rate_text
 from condor_pydagman.placement.left_parts import Place, place_of_transfer, remove_parts
 from condor_pydagman.placement.make_worker import configured_settings, make_worker
-from condor_pydagman.placement.progress_sum import ProgressSum
 from condor_pydagman.placement.way import Surroundings
 from condor_pydagman.placement.worker import AttemptEnd, Worker
 from condor_pydagman.placement.worker_processes import WorkerProcesses

@@ -23,9 +23,8 @@ from condor_pydagman.placement.performer import Performer, Stream
 from condor_pydagman.placement.rules import attempts
 from condor_pydagman.placement.rules.attempts import Candidate, Next
 from condor_pydagman.placement.rules.journal_text import key_of
-from condor_pydagman.placement.shared_files import SharedFiles
 from condor_pydagman.placement.way import Outcome, Progress
-from condor_pydagman.placement.work import RequestOrder, Work, WorkQueue
+from condor_pydagman.placement.work import RequestOrder, SharedFiles, Work, WorkQueue
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 
 

@@ -25,9 +25,8 @@ from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.journal import NoJournal
 from condor_pydagman.placement.performer import Performer
-from condor_pydagman.placement.shared_files import SharedFiles
 from condor_pydagman.placement.way import Outcome, Progress
-from condor_pydagman.placement.work import Work
+from condor_pydagman.placement.work import SharedFiles, Work
 from condor_pydagman.placement.worker import AttemptEnd, Listener, Share, Worker, lists_files
 
 MANY = 200  # placements that are worth several processes
@@ -38,6 +37,8 @@ UNTOLD_S = 0.1
 MAX_UNTOLD = 50
 GARBAGE_OBJECTS = 20_000  # between looks for cycles, of which a transfer makes hardly any
 _PR_SET_PDEATHSIG = 1
+_TOLD = ("number", "placement", "outcome", "fault")  # see `_Child.end_of`
+_NUMBER, _PLACEMENT, _OUTCOME, _FAULT = map(AttemptEnd._fields.index, _TOLD)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -180,19 +181,13 @@ class _Child:
 
     def end_of(self, told: list[Any]) -> AttemptEnd:
         """The end of an attempt, as `_told_end` gives it."""
-        number, urls, key, state, attempt, seconds, outcome, fault, delay_s, way = told
-        return AttemptEnd(
-            key,
-            self._placement(number, urls),
-            state,
-            attempt,
-            seconds,
-            Outcome(*outcome) if outcome is not None else None,
-            _fault(*fault) if fault is not None else None,
-            delay_s,
-            way,
-            number,
-        )
+        told[_PLACEMENT] = self._placement(told[_NUMBER], told[_PLACEMENT])
+        if told[_OUTCOME] is not None:
+            told[_OUTCOME] = Outcome(*told[_OUTCOME])
+        if told[_FAULT] is not None:
+            kind, reason, more = told[_FAULT]
+            told[_FAULT] = Fault(FaultKind[kind], reason, **more)
+        return AttemptEnd(*told)
 
     def show(self, told: Sequence[list[Any]]) -> None:
         """Its work under way."""
@@ -263,25 +258,24 @@ class _Told:
 
 
 def _told_end(end: AttemptEnd, *, is_known: bool) -> list[Any]:
+    """In what JSON knows: of a file that the request does not have, the URLs alone differ."""
+    told: list[Any] = list(end)
     fault = end.fault
-    told = fault and [
-        fault.kind.name, fault.reason, fault.transient, fault.host, fault.retry_after_s
-    ]  # fmt: skip
-    return [
-        end.number, None if is_known else _urls(end.placement), end.key, end.state, end.attempt,
-        end.seconds,
-        end.outcome, told, end.delay_s, end.way,
-    ]  # fmt: skip
+    told[_PLACEMENT] = None if is_known else _urls(end.placement)
+    if fault is not None:
+        more = {name: getattr(fault, name) for name in ("transient", "host", "retry_after_s")}
+        told[_FAULT] = fault.kind.name, fault.reason, more
+    return told
 
 
 def _urls(placement: Placement) -> Sequence[Url] | None:
     return placement[:2] if isinstance(placement, Transfer) else None
 
 
-def _fault(kind: str, reason: str, transient: bool, host: str, retry_after_s: float) -> Fault:
-    return Fault(
-        FaultKind[kind], reason, transient=transient, host=host, retry_after_s=retry_after_s
-    )
+def _under_way(work: Work) -> list[Any]:
+    progress = work.progress
+    moved = progress.offset, progress.moved, progress.total
+    return [work.number, _urls(work.placement), *moved]
 
 
 def _be_child(
@@ -305,17 +299,7 @@ def _be_child(
             if time.monotonic() < next_tell:
                 continue
             next_tell = time.monotonic() + TELL_S
-            under_way = [
-                [
-                    one.number,
-                    _urls(one.placement),
-                    one.progress.offset,
-                    one.progress.moved,
-                    one.progress.total,
-                ]
-                for one in list(worker.running)
-            ]
-            told.tell("running", under_way)
+            told.tell("running", [_under_way(work) for work in list(worker.running)])
         told.tell("failed", [kind.name for kind in worker.result()])
         code = 0
     except BaseException as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.placement import shown_late
+from condor_pydagman.placement import waits
 from condor_pydagman.placement.way import Progress, Surroundings
 from tests.placement.helpers import Moves
 from tests.servers.faulty_http import STALL_S, FaultyServer, faulty_http
@@ -73,4 +73,4 @@ def move(surroundings: Surroundings) -> Iterator[Moves]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a server shows is taken as it is."""
-    monkeypatch.setattr(shown_late, "LATE_S", 0.0)
+    monkeypatch.setattr(waits, "LATE_S", 0.0)

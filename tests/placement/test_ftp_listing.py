@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
-from condor_pydagman.placement.endpoints.ftp_listing import Facts, entries_of, facts_of_list
+from condor_pydagman.placement.endpoints.ftp_files import Facts, entries_of, facts_of_list
 
 DIRECTORY = "ftp://h/d/"
 

@@ -13,7 +13,7 @@ import pytest
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.settings import WAYS, Settings
-from condor_pydagman.placement import child_process, gfal_way, shown_late
+from condor_pydagman.placement import child_process, gfal_way, waits
 from condor_pydagman.placement.direct_way import DirectWay
 from condor_pydagman.placement.gfal_way import GfalWay
 from condor_pydagman.placement.rules.ways import names_in_order
@@ -28,7 +28,7 @@ SUM = "adler32:14fa0379"
 @pytest.fixture
 def around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Surroundings:
     """Surroundings with a module gfal2, and the file root://a/x."""
-    monkeypatch.setattr(shown_late, "LATE_S", 0.0)
+    monkeypatch.setattr(waits, "LATE_S", 0.0)
     for name in ("scratch", "module", "module/servers/a", "placement"):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
@@ -70,7 +70,7 @@ def test_servers_copy_to_each_other(way: GfalWay, around: Surroundings, servers:
 def test_a_server_that_shows_a_copy_late(
     way: GfalWay, around: Surroundings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shown_late, "LATE_S", 60.0)
+    monkeypatch.setattr(waits, "LATE_S", 60.0)
     assert way.perform(transfer("root://a//x", "root://b//late"), around, progress()).size == 10
 
 

@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Allocate, Release
 from condor_pydagman.data_requests.space import space_module
-from condor_pydagman.placement.module_space import manage_space
+from condor_pydagman.placement.site_modules import manage_space
 from condor_pydagman.placement.way import Surroundings
 from tests.placement.helpers import program, progress, surroundings
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.placement import plugin_ad_reader
 from condor_pydagman.placement.plugin_ad_reader import read_ads
-from condor_pydagman.placement.rules import plugin_ads
+from condor_pydagman.placement.rules import plugin_results
 
 # What curl_plugin of HTCondor 25 writes.
 CURL = (
@@ -81,7 +81,7 @@ def test_without_the_bindings_it_says_what_is_missing(monkeypatch: pytest.Monkey
 
 @given(st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=50))
 def test_what_is_printed_is_read_back(text: str) -> None:
-    assert read_ads(plugin_ads.printed({"Url": text, "x": ""})) == [{"url": text, "x": ""}]
+    assert read_ads(plugin_results.printed({"Url": text, "x": ""})) == [{"url": text, "x": ""}]
 
 
 @given(st.text('[]{};,="\\ab1.\n ', max_size=60))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
-from condor_pydagman.placement.progress_sum import ProgressSum
+from condor_pydagman.placement.attempt_lines import ProgressSum
 from condor_pydagman.placement.worker import AttemptEnd
 from condor_pydagman.records.placement_event import FAILED
 from tests.placement.helpers import transfer

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from condor_pydagman.data_requests.faults import Fault
-from condor_pydagman.placement.shared_files import SharedFiles
+from condor_pydagman.placement.work import SharedFiles
 from tests.placement.helpers import transfer
 
 FILE = transfer(

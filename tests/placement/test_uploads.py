@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
-from condor_pydagman.placement import shown_late
+from condor_pydagman.placement import waits
 from tests.placement.helpers import Moves
 from tests.servers.faulty_http import FaultyServer, Wrong
 
@@ -41,7 +41,7 @@ def test_an_upload_that_its_server_shows_late(
     *,
     is_dav: bool,
 ) -> None:
-    monkeypatch.setattr(shown_late, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(waits, "FIRST_PAUSE_S", 0.01)
     (tmp_path / "a").write_bytes(DATA)
     server.is_dav = is_dav
     said: list[str] = []

@@ -31,10 +31,10 @@ from condor_pydagman.features.common.adapters.job_claims import (
     Claim,
     FileKind,
     JobClaims,
+    Line,
     usual_name,
 )
 from condor_pydagman.features.common.adapters.queued_dagmans import Queued
-from condor_pydagman.features.common.adapters.wakes import Line
 from condor_pydagman.features.shared_limits import limit_claims as text
 from condor_pydagman.features.shared_limits.configured import own_path
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, is_own

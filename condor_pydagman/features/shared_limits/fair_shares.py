@@ -4,10 +4,7 @@ A round is made by each DAGMan for itself, under the lock of the directory, by t
 one has to be in charge.  Nodes with the same limits are a class.  A class gets places of all its
 limits together or none, so that no two DAGs wait for what the other one keeps unused.
 
-DAGs share the places of a limit as equally as their wishes allow.  Who wants less than an equal
-part gets what it wants; the others share the rest equally.  Places that can't be shared equally
-stay with those that have them.  If there are fewer places than DAGs, a place that is given back
-goes to the DAG that has waited longest, so that nobody starves.
+How many places of a limit a DAG may have says the rule of shares (`features.common.shares`).
 """
 
 from __future__ import annotations
@@ -15,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from condor_pydagman.engine.throttles import MINUTE_S, burst_of
+from condor_pydagman.features.common.shares import MAX_WOKEN, Party, next_in_turn, shares
 from condor_pydagman.features.shared_limits.definitions import PLACES, Kind, Limit
 from condor_pydagman.features.shared_limits.limit_claims import (
     NOTHING,
@@ -24,61 +22,7 @@ from condor_pydagman.features.shared_limits.limit_claims import (
 )
 from condor_pydagman.named_tuple import NamedTuple
 
-
-class Party(NamedTuple):
-    """One of those that share."""
-
-    name: str  # tells it from the others
-    granted: int  # places that it may use now
-    wanted: int  # places that it could use, those included
-    since: float  # since when it waits for more, seconds since the epoch
-
-
-def shares(most: int, parties: Sequence[Party]) -> dict[str, int]:
-    """How many places each may have; all together no more than `most`."""
-    found: dict[str, int] = {}
-    greedy = sorted(parties, key=lambda one: one.wanted)
-    left = most
-    while greedy:
-        equal = left // len(greedy)
-        if greedy[0].wanted > equal:
-            break
-        one = greedy.pop(0)
-        found[one.name] = one.wanted
-        left -= one.wanted
-    if not greedy:
-        return found
-    equal = left // len(greedy)
-    order = sorted(greedy, key=lambda one: _order(one, equal))
-    for number, one in enumerate(order):
-        found[one.name] = equal + (1 if number < left - equal * len(greedy) else 0)
-    return found
-
-
-def next_in_turn(parties: Sequence[Party], fair: Mapping[str, int], free: int) -> list[str]:
-    """Who gets the free places, by what `shares` has found."""
-    getting = sorted(
-        (one for one in parties if one.wanted > one.granted and fair[one.name] > one.granted),
-        key=lambda one: one.since,
-    )
-    found = []
-    for one in getting:
-        if free <= 0:
-            break
-        free -= fair[one.name] - one.granted
-        found.append(one.name)
-    return found
-
-
-def _order(one: Party, equal: int) -> tuple[bool, float, str]:
-    """Sorts those that may get one place more than the others: first comes first."""
-    has_more = one.granted > equal
-    # Fewer places than DAGs: who has none comes first; else who has the extra place keeps it.
-    return (has_more if equal == 0 else not has_more), one.since, one.name
-
-
 NO_LIMIT = -1
-MAX_WOKEN = 50  # others that one round wakes
 _CROWD_S = 0.05  # to the next round, for each DAG that waits for starts: the more, the rarer
 
 
@@ -168,16 +112,9 @@ class _Round:
         self.since[key, kind] = (claim.since or self.now) if wanted > claim.granted else 0.0
         return wanted
 
-    def _parties(self, key: str, kind: Kind) -> list[Party]:
-        found = []
-        for one in self.others:
-            claim = one.claim(key, kind)
-            found.append(Party(one.name, claim.granted, claim.wanted, claim.since))
-        return found
-
     def _places(self, key: str, kind: Kind) -> int:
         most = self.limits[key].most[kind]
-        others = self._parties(key, kind)
+        others = [_party(one.name, one.claim(key, kind)) for one in self.others]
         claim = self.own.claim(key, kind)
         me = Party("", claim.granted, self.wanted[key, kind], self.since[key, kind])
         share = shares(most, [*others, me])[""]
@@ -421,10 +358,12 @@ def _woken(everybody: Sequence[LimitClaims], key: str, kind: Kind, most: int) ->
     claims = {one.name: one.claim(key, kind) for one in everybody}
     if not any(claim.wanted > claim.granted for claim in claims.values()):
         return []
-    parties = [
-        Party(name, claim.granted, claim.wanted, claim.since) for name, claim in claims.items()
-    ]
+    parties = [_party(name, claim) for name, claim in claims.items()]
     fair = shares(most, parties)
     free = most - sum(claim.held for claim in claims.values())
     owing = [name for name, claim in claims.items() if claim.granted > fair[name]]
     return next_in_turn(parties, fair, free) + owing
+
+
+def _party(name: str, claim: PlacesClaim) -> Party:
+    return Party(name, claim.granted, claim.wanted, claim.since)

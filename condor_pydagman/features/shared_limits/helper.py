@@ -18,8 +18,8 @@ from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.adapters.knobs import lookup, without_config_file
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError, FileError, PydagmanError
+from condor_pydagman.features.common.adapters.job_claims import Waker
 from condor_pydagman.features.common.adapters.queued_dagmans import queue_name, queued_dags
-from condor_pydagman.features.common.adapters.wakes import Waker
 from condor_pydagman.features.shared_limits import configured
 from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit, is_own
 from condor_pydagman.features.shared_limits.directory import (

@@ -18,9 +18,8 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper
 from condor_pydagman.adapters.shared_directory import user_name
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.common.adapters.job_claims import BY_HAND
+from condor_pydagman.features.common.adapters.job_claims import BY_HAND, Waker
 from condor_pydagman.features.common.adapters.queued_dagmans import in_queue, queue_name
-from condor_pydagman.features.common.adapters.wakes import Waker
 from condor_pydagman.features.sites.adapters.ads import KnownAd, query
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.description import macros, with_site

@@ -12,7 +12,7 @@ from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.printable import does, message
 from condor_pydagman.words import duration
 
-# As `placement/waits.py`, `attempt_lines.py` and `progress_sum.py` write them.
+# As `placement/waits.py` and `attempt_lines.py` write them.
 _BEGINS = re.compile(r"waits for (.*)")
 _OVER = re.compile(r"has waited .*? for (.*)")
 _AGAIN = re.compile(r"attempt \d+: (.*); again in [^;]+")

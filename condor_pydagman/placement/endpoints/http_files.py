@@ -29,9 +29,9 @@ from condor_pydagman.placement.endpoints.endpoint import (
     whole_number,
 )
 from condor_pydagman.placement.endpoints.http_credentials import authorization, basic
-from condor_pydagman.placement.endpoints.http_faults import fault_of_status
 from condor_pydagman.placement.endpoints.http_headers import (
     checksums_of,
+    fault_of_status,
     fields_of,
     range_of,
     refuse_encoding,

@@ -1,4 +1,5 @@
-"""What a file-transfer plugin says of itself, and what its result means.
+"""What HTCondor's file-transfer plugins read and write, as plain values: the ads that they are
+given, what one says of itself, and what its result means.
 
 Plugins tell of a failure in words, and newer ones with an error type, a code of libcurl's, the
 status of HTTP, or whether to try again.
@@ -7,12 +8,41 @@ status of HTTP, or whether to try again.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Union
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.rules.plugin_ads import Ad, Value
 from condor_pydagman.printable import message
+
+Value = Union[str, int, float, bool, None, "list[Value]", "dict[str, Value]"]
+Ad = dict[str, Value]  # names of attributes in lower case
+
+_UNSAFE = re.compile(r'["\\\x00-\x1f\x7f]')
+
+
+def printed(ad: Mapping[str, str]) -> str:
+    """An ad of strings: `[ Name = "value"; ... ]`."""
+    pairs = "; ".join(f"{name} = {quoted(value)}" for name, value in ad.items())
+    return f"[ {pairs} ]"
+
+
+def quoted(text: str) -> str:
+    """A string as ClassAds have it; the bindings would refuse a name that is no UTF-8.
+
+    Raises:
+        ValueError: it has a zero byte.
+    """
+    if "\0" in text:
+        raise ValueError("a ClassAd can't hold a zero byte")
+    return f'"{_UNSAFE.sub(_escaped, text)}"'
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    return f"\\{character}" if character in '"\\' else f"\\{ord(character):03o}"
+
 
 _TRANSIENT_STATUS = frozenset((408, 421, 425, 429))
 _STATUS = {

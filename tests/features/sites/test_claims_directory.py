@@ -18,7 +18,7 @@ from condor_pydagman.features.sites.adapters.claims_directory import (
     parse,
     text_of,
 )
-from condor_pydagman.features.sites.turns import NOBODY, Waits
+from condor_pydagman.features.sites.choice import NOBODY, Waits
 
 
 class Pool:

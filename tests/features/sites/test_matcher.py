@@ -18,7 +18,7 @@ import pytest
 from condor_pydagman.adapters import shared_directory
 from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features.common.adapters.wakes import Waker
+from condor_pydagman.features.common.adapters.job_claims import Waker
 from condor_pydagman.features.sites.adapters.ads import SiteAd, known
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Groups, Made, Matcher, give_up

@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.features.sites.choice import Offer, Room, Wanted
-from condor_pydagman.features.sites.turns import (
+from condor_pydagman.features.sites.choice import (
     GRACE_S,
     LONGEST_S,
     NOBODY,
     Decision,
+    Offer,
+    Room,
     Side,
     Waits,
+    Wanted,
     decide,
     is_valid,
     valid_until,

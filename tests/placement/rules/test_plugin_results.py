@@ -6,8 +6,14 @@ import pytest
 
 from condor_pydagman.data_requests.faults import FaultKind
 from condor_pydagman.placement.plugin_ad_reader import read_ads
-from condor_pydagman.placement.rules.plugin_ads import Ad
-from condor_pydagman.placement.rules.plugin_results import ability, fault_of_result, fault_of_text
+from condor_pydagman.placement.rules.plugin_results import (
+    Ad,
+    ability,
+    fault_of_result,
+    fault_of_text,
+    printed,
+    quoted,
+)
 
 
 def test_ability() -> None:
@@ -66,3 +72,13 @@ def test_success_and_words() -> None:
     assert fault is not None
     assert fault.reason == "p: it does not say why"
     assert fault_of_text("no http://u:pw@h/a\x1b", "p", "h").reason == "p: no http://***@h/a\\x1b"
+
+
+def test_strings_are_quoted() -> None:
+    text = printed({"Url": 'a"\\\n', "LocalFileName": "/caf\udce9"})
+    assert text == '[ Url = "a\\"\\\\\\012"; LocalFileName = "/caf\udce9" ]'
+
+
+def test_no_zero_bytes() -> None:
+    with pytest.raises(ValueError, match="zero byte"):
+        quoted("a\0b")

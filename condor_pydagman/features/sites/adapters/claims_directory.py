@@ -18,9 +18,13 @@ from condor_pydagman.adapters.shared_directory import (
     open_this,
 )
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.common.adapters.job_claims import FileKind, JobClaims, usual_name
-from condor_pydagman.features.common.adapters.wakes import Line
-from condor_pydagman.features.sites.turns import NOBODY, Side, Waits
+from condor_pydagman.features.common.adapters.job_claims import (
+    FileKind,
+    JobClaims,
+    Line,
+    usual_name,
+)
+from condor_pydagman.features.sites.choice import NOBODY, Side, Waits
 from condor_pydagman.named_tuple import NamedTuple
 
 DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted

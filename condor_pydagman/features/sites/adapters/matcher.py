@@ -18,18 +18,22 @@ from condor_pydagman.features.sites.adapters.claims_directory import (
     ClaimsDirectory,
 )
 from condor_pydagman.features.sites.analysis import Obstacle, Verdict, analysis
-from condor_pydagman.features.sites.choice import NO_LIMITS, Limits, Offer, Room, Wanted
-from condor_pydagman.features.sites.commands import SitePolicy
-from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched, SitesUnknown
-from condor_pydagman.features.sites.turns import (
+from condor_pydagman.features.sites.choice import (
+    NO_LIMITS,
     NOBODY,
     Decision,
+    Limits,
+    Offer,
+    Room,
     Side,
+    Wanted,
     decide,
     is_valid,
     valid_until,
     woken,
 )
+from condor_pydagman.features.sites.commands import SitePolicy
+from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched, SitesUnknown
 from condor_pydagman.named_tuple import NamedTuple
 
 _FITS = (Obstacle.NONE, Obstacle.FULL)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.features.shared_limits.fair_shares import Party, shares
+from condor_pydagman.features.common.shares import Party, shares
 
 
 @pytest.mark.parametrize(
