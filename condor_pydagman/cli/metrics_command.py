@@ -47,11 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
         dags = queued_dags("true", name=arguments.name, pool=arguments.pool)
     except PoolError as error:
         say(f"condor_pydagman: {error}", error=True)
-    text = open_metrics(dags, time.time(), by_user=arguments.by_user)
+    metrics = open_metrics(dags, time.time(), by_user=arguments.by_user)
     if arguments.output:
-        files.replace(arguments.output, [text], durable=False)
+        files.replace(arguments.output, [metrics], durable=False)
     else:
-        sys.stdout.write(text)
+        sys.stdout.write(metrics)
     return 0 if dags is not None else 1
 
 

@@ -21,6 +21,7 @@ EXTRAS = {
     "watch": ("rich",),
     "pandas": ("pandas",),
     "web": ("aiohttp",),
+    "metrics": ("prometheus_client",),
     "transfer": ("pycurl", "fsspec", "paramiko", "s3fs", "fsspec-xrootd", "xrootd"),
     "pelican": ("fsspec", "pelicanfs"),
 }

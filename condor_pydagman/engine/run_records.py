@@ -121,7 +121,7 @@ class Retrying:
 
 class JobTimes:
     """For how long jobs have waited, run and been held so far, by the log; in seconds, summed over
-    procs.  Written by `event_matching` and `job_events` alone."""
+    procs.  Written by `job_events` alone."""
 
     def __init__(self) -> None:
         self.until = 0.0  # so far; seconds since the epoch

@@ -508,6 +508,7 @@ def _node_told(report: NodeReport) -> dict[str, Any]:
 # What a report has for operators, which the recordings do not have.
 _OF_OPERATORS = (
     *("last_end_at", "refusals", "resubmitting", "retrying", "throttled", "retries"),
+    "failed_first",
     *("idle_s", "held_s", "running_s", "wasted_s"),
 )
 

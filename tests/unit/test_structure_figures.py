@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 133, "lines": 31_869}
+LOADED = {"modules": 135, "lines": 32_089}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -76,7 +76,7 @@ LINES = {
     "": 1670,
     "adapters": 7918,
     "api": 2335,
-    "cli": 5707,
+    "cli": 5708,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
@@ -98,14 +98,14 @@ LINES = {
     "web": 2781,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 131_880
+LINES_OF_TESTS = 131_864
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 34_945,
-    "cli/dagman.py": 34_860,
-    "cli/dag_checker.py": 17_931,
-    "cli/watch.py": 30_061,
-    "placement/data_node.py": 21_957,
+    "cli/submit_dag.py": 35_146,
+    "cli/dagman.py": 35_072,
+    "cli/dag_checker.py": 17_937,
+    "cli/watch.py": 30_270,
+    "placement/data_node.py": 21_851,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

@@ -146,6 +146,7 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
                 "PYDAGMAN_ASK_HISTORY",
                 "PYDAGMAN_MAX_NODES_IN_CLUSTER",
                 "PYDAGMAN_NOTIFY",
+                "PYDAGMAN_SYSLOG_COMMANDS",
                 "PYDAGMAN_CHECK_DAG",
                 "PYDAGMAN_PLACEMENT_WAYS",
                 "PYDAGMAN_PLACEMENT_MODULES",

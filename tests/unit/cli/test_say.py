@@ -123,7 +123,7 @@ def test_a_line_stays_a_line(text: str) -> None:
 # What is for programs, or is no text: by file, with what is handed over.
 FOR_PROGRAMS = (
     *("json.dumps(", "as_json(", "event.to_json(", "'[\\n' + ',\\n'.join(ads)"),
-    *("f'export ", "schema_text(", "piece", "'\\r\\x1b[K'", "_styled("),
+    *("f'export ", "schema_text(", "piece", "metrics", "'\\r\\x1b[K'", "_styled("),
 )
 STOCKS = ("dag_checker.py", "submit_dag.py", "dagman.py")
 
