@@ -49,11 +49,14 @@ LOOKING: dict[str, list[str]] = {
     "limits": ["limits --dags"],
     "logs": ["logs DAG NODE", "logs --err DAG NODE"],
     "ls": ["ls", "ls --ended 3"],
+    "metrics": ["metrics"],
     "report": [f"report --format {one} -o - DAG" for one in ("html", "csv", "json")],
     "rescue": ["rescue DAG", "rescue --nodes --json DAG"],
+    "runs": ["runs", "runs --json"],
     "schema": ["schema"],
     "sites": ["sites list", "sites groups DAG", "sites list --json"],
     "tail": ["tail DAG"],
+    "top": ["top --once", "top --json"],
     "watch": ["watch --once DAG", "watch --once --json DAG"],
     "web": [],  # see `PAGE`
 }
