@@ -143,7 +143,8 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
     """The lines; paths are cut at their begin to fit into `width` columns, 0 for any."""
     if not rows:
         return [
-            "you have no DAG in the queue, none that ended recently, and none in this directory"
+            "you have no DAG in the queue, none that ended recently, and none in this directory;"
+            " those of all users: condor_pydagman top -allusers"
         ]
     cells = [_COLUMNS]
     for row in rows:

@@ -76,7 +76,7 @@ LINES = {
     "": 1670,
     "adapters": 7918,
     "api": 2335,
-    "cli": 5708,
+    "cli": 5709,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
