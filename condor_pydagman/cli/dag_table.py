@@ -100,7 +100,7 @@ ENDED = {
 }
 
 
-class Shown(NamedTuple):
+class Choice(NamedTuple):
     """Which DAGs are shown, in which order."""
 
     sort: str = "job"  # a word of the columns
@@ -108,7 +108,7 @@ class Shown(NamedTuple):
     text: str = ""  # that is in a word of the DAG, whatever its case
 
 
-def shown(dags: Iterable[Any], columns: dict[str, Column], how: Shown) -> list[Any]:
+def chosen(dags: Iterable[Any], columns: dict[str, Column], how: Choice) -> list[Any]:
     """The DAGs that are shown, in their order."""
     text = how.text.lower()
     found = [dag for dag in dags if not text or any(text in word.lower() for word in _words(dag))]

@@ -21,18 +21,21 @@ class Column(NamedTuple):
 
 
 def table(shown: Sequence[Column], rows: Sequence[Any], now: float, width: int = 0) -> list[str]:
-    """A line of titles and one for each row.
+    """A line of titles and one for each row, as `fitted`."""
+    cells = [tuple(printable(column.text(row, now)) for column in shown) for row in rows]
+    cells.insert(0, tuple(column.title for column in shown))
+    return fitted(cells, [number for number, one in enumerate(shown) if one.left], width)
 
-    The last column has paths: they are cut at their begin to fit into `width` columns, 0 for any.
-    """
-    cells = [[printable(column.text(row, now)) for column in shown] for row in rows]
-    cells.insert(0, [column.title for column in shown])
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
-    for line in cells:
-        if MIN_PATH <= room < len(line[-1]):
-            line[-1] = f"...{line[-1][3 - room :]}"
-    return list(columns(cells, [number for number, one in enumerate(shown) if one.left]))
+
+def fitted(rows: Sequence[tuple[str, ...]], left: Collection[int], width: int) -> list[str]:
+    """As `columns`, of rows that end with a path: it is cut at its begin to fit into `width`
+    columns, 0 for any."""
+    room = width - sum(max(map(len, column)) + 2 for column in list(zip(*rows))[:-1])
+    cut = [
+        (*cells, f"...{path[3 - room :]}" if MIN_PATH <= room < len(path) else path)
+        for *cells, path in rows
+    ]
+    return list(columns(cut, left))
 
 
 def columns(rows: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[str]:

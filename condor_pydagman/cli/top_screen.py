@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from condor_pydagman.cli.dag_table import IN_QUEUE, Shown, shown
+from condor_pydagman.cli.dag_table import IN_QUEUE, Choice, chosen
 from condor_pydagman.cli.text_table import table
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor.queued_dags import QueuedDag
@@ -22,7 +22,7 @@ class View:
     """What the person has chosen to see, which keys change."""
 
     def __init__(self, sort: str) -> None:
-        self.how = Shown(sort)
+        self.how = Choice(sort)
         self.first = 0  # of the rows that are shown
         self.typing = False  # whether keys are the text that is searched
         self.over = False
@@ -84,7 +84,7 @@ def _run(screen: Any, look: Look, view: View, interval_s: float) -> None:
 
 def _draw(screen: Any, dags: Sequence[QueuedDag], view: View, problem: str) -> None:
     height, width = screen.getmaxyx()
-    rows, page = shown(dags, IN_QUEUE, view.how), max(height - 3, 1)
+    rows, page = chosen(dags, IN_QUEUE, view.how), max(height - 3, 1)
     view.first = min(view.first, max(len(rows) - page, 0))
     head, *lines = table(list(IN_QUEUE.values()), rows, time.time(), width - 1)
     screen.erase()
@@ -96,7 +96,7 @@ def _draw(screen: Any, dags: Sequence[QueuedDag], view: View, problem: str) -> N
     screen.refresh()
 
 
-def summary(dags: Sequence[QueuedDag], how: Shown) -> str:
+def summary(dags: Sequence[QueuedDag], how: Choice) -> str:
     """The first line: how many DAGs there are, and how they are shown."""
     total, done = (sum(getattr(dag, name) for dag in dags) for name in ("total", "done"))
     jobs = sum(dag.jobs_running for dag in dags), sum(dag.jobs_held for dag in dags)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.cli import pydagman
-from condor_pydagman.cli.dag_table import ENDED, Shown, shown
+from condor_pydagman.cli.dag_table import ENDED, Choice, chosen
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.ended_dags import WANTED, ended_dag
 from tests.schemas import check
@@ -70,4 +70,4 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("word", ENDED)
 def test_any_column_sorts(word: str) -> None:
     dags = list(map(ended_dag, ADS))
-    assert {one.cluster for one in shown(dags, ENDED, Shown(word))} == {6, 7}
+    assert {one.cluster for one in chosen(dags, ENDED, Choice(word))} == {6, 7}
