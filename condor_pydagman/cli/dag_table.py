@@ -11,6 +11,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.words import duration
 
 _KB, _HOUR = 1 << 10, 3600
+_LATEST = 1 << 37  # seconds since the epoch, which calendars bear
 
 
 def _count(field: str, title: str) -> Column:
@@ -84,7 +85,7 @@ ENDED = {
     "owner": _word("owner", "OWNER"),
     "end": Column(
         "ENDED",
-        lambda dag, _: time.strftime("%m-%d %H:%M", time.localtime(dag.ended)),
+        lambda dag, _: time.strftime("%Y-%m-%d %H:%M", time.localtime(min(dag.ended, _LATEST))),
         lambda dag: -dag.ended,
     ),
     "state": _word("state", "STATE"),

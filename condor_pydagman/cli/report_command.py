@@ -116,6 +116,7 @@ def _compared(word: str) -> Compared:
     """
     name, colon, number = word.rpartition(":")
     named = bool(colon) and re.fullmatch(r"-?[1-9][0-9]{0,5}", number) is not None
+    named = named and not os.path.exists(word)
     found = chosen_dag(name if named else word)
     told = told_of(with_logs(found))
     check_has_run(told)
@@ -124,7 +125,8 @@ def _compared(word: str) -> Compared:
     if not -len(runs) <= place <= len(runs):
         raise FileError(f"{found.name} has {number_of(len(runs), 'run')}, and no run {number}")
     run = runs[place if place < 0 else place - 1]
-    return Compared(word, run, run.ended or (time.time() if run is told.last else run.last))
+    goes_on = run is told.last and told.found.is_live
+    return Compared(word, run, run.ended or (time.time() if goes_on else run.last))
 
 
 class Told(NamedTuple):

@@ -9,6 +9,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 
 MIN_PATH = 12  # columns, below which paths are not cut
+MOST, _MOST_PATH = 40, 4096  # characters of a cell that are shown, and of a path
 
 
 class Column(NamedTuple):
@@ -21,10 +22,22 @@ class Column(NamedTuple):
 
 
 def table(shown: Sequence[Column], rows: Sequence[Any], now: float, width: int = 0) -> list[str]:
-    """A line of titles and one for each row, as `fitted`."""
-    cells = [tuple(printable(column.text(row, now)) for column in shown) for row in rows]
+    """A line of titles and one for each row, as `fitted`; only the last cell may be long."""
+    cells = [
+        (*(_short(column.text(row, now)) for column in shown[:-1]), _cell(shown[-1], row, now))
+        for row in rows
+    ]
     cells.insert(0, tuple(column.title for column in shown))
     return fitted(cells, [number for number, one in enumerate(shown) if one.left], width)
+
+
+def _cell(column: Column, row: Any, now: float) -> str:
+    return printable(column.text(row, now)[:_MOST_PATH])
+
+
+def _short(text: str) -> str:
+    shown = printable(text[: MOST + 1])
+    return shown if len(shown) <= MOST else f"{shown[: MOST - 3]}..."
 
 
 def fitted(rows: Sequence[tuple[str, ...]], left: Collection[int], width: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import time
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for dag in look():
             print(as_json(dag))
-    elif arguments.once or not (sys.stdout.isatty() and sys.stdin.isatty()):
+    elif arguments.once or not _is_screen():
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         say(*lines_of(look(), Choice(arguments.sort), width))
     else:
@@ -83,3 +84,9 @@ def lines_of(dags: list[QueuedDag], how: Choice, width: int = 0) -> list[str]:
 def as_json(dag: QueuedDag) -> str:
     """A DAG as one line of JSON."""
     return json.dumps({"v": VERSION, **dag._asdict()})
+
+
+def _is_screen() -> bool:
+    """Whether there is a terminal whose lines can be rewritten."""
+    known = os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
+    return known and sys.stdout.isatty() and sys.stdin.isatty()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import curses
 import time
 from collections.abc import Callable, Sequence
@@ -64,8 +65,9 @@ def run(look: Look, sort: str, interval_s: float) -> None:
 
 
 def _run(screen: Any, look: Look, view: View, interval_s: float) -> None:
-    curses.use_default_colors()
-    curses.curs_set(0)
+    with contextlib.suppress(curses.error):  # some terminals can't
+        curses.use_default_colors()
+        curses.curs_set(0)
     dags: Sequence[QueuedDag] = ()
     problem, due = "", 0.0
     while not view.over:
@@ -110,5 +112,7 @@ def summary(dags: Sequence[QueuedDag], how: Choice) -> str:
 
 def _put(screen: Any, line: int, text: str, style: int = 0) -> None:
     height, width = screen.getmaxyx()
-    if line < height:
-        screen.addnstr(line, 0, printable(text), width - 1, style)
+    shown = printable(text).encode(screen.encoding, "backslashreplace").decode(screen.encoding)
+    with contextlib.suppress(curses.error):  # a small window, or wide characters
+        if line < height:
+            screen.addnstr(line, 0, shown, width - 1, style)

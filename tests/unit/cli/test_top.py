@@ -48,11 +48,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "condition"),
     [
-        ([], 'DAGManJobId is undefined && Owner == "ann"'),
+        ([], 'DAGManJobId is undefined && Owner =?= "ann"'),
         (["-allusers"], "DAGManJobId is undefined"),
         (["-allusers", "-subdags"], "true"),
-        (["-user", 'b"ob', "-subdags"], 'Owner == "b\\"ob"'),
-        (["-constraint", "a || b", "-subdags"], 'Owner == "ann" && (a || b)'),
+        (["-user", 'b"ob', "-subdags"], 'Owner =?= "b\\"ob"'),
+        (["-constraint", "a || b", "-subdags"], 'Owner =?= "ann" && (a || b)'),
     ],
 )
 def test_whose(asked: list[str], words: list[str], condition: str) -> None:
@@ -65,9 +65,12 @@ def test_root_sees_all(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> Non
     assert pydagman.main(["top"]) == 0
     assert pydagman.main(["top", "-user", "bob"]) == 0
     assert asked == [
-        "DAGManJobId is undefined", 'DAGManJobId is undefined && Owner == "bob"'
+        "DAGManJobId is undefined", 'DAGManJobId is undefined && Owner =?= "bob"'
     ]  # fmt: skip
-    assert pydagman.main(["top", "-user", "bob", "-allusers"]) == 1
+    for words in (["-user", "bob", "-allusers"], ["-pool", "p"], ["-constraint", "true || ("]):
+        assert pydagman.main(["top", *words]) == 1
+    assert pydagman.main(["top", "-constraint", "a) || (b"]) == 1
+    assert len(asked) == 2
 
 
 def test_json(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,7 +90,8 @@ def test_the_table(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None
     assert "3/9" in first and "10 min" in first and first.endswith("/d/ann.dag")
     assert "job.idle (0)" in second
     assert "\x1b" not in third and third.split()[3] == "-"
-    assert max(map(len, table(columns, [dag(1, "a" * 90)], 1000.0, 200))) == 200
+    long = dag(1, "a", UserLog="a" * 90, PYDAGMAN_WaitsFor="x" * 9000)
+    assert max(map(len, table(columns, [long], 1000.0, 200))) == 200
     assert top.lines_of([], Choice()) == ["the queue of the schedd has no such DAG"]
     assert pydagman.main(["top", "--once", "-sort", "owner"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["1", "2"]
