@@ -142,7 +142,9 @@ class LocalClients:
     def _in_syslog(self, client: Client, wanted: Wanted) -> str:
         """Who asks for what, of which DAG."""
         dag = f"DAG {message(self._run.paths.primary)} of job {self._run.job.cluster}"
-        what = " ".join(str(one) for one in (wanted.command, wanted.selector, wanted.options) if one)
+        what = " ".join(
+            str(one) for one in (wanted.command, wanted.selector, wanted.options) if one
+        )
         return f"{self._who(client)} steers the {dag}: {message(what)[:_MAX_IN_SYSLOG]}"
 
     def _next_part(self) -> list[inputs.Input]:
