@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Union
 
@@ -15,6 +16,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.timers import ANSWER_TIMEOUT_S
 
 _READ_BYTES = 65536
+_MOST_BYTES = 256 << 20  # of an answer
 
 StrPath = Union[str, "os.PathLike[str]"]
 Events = Generator[Mapping[str, Any], None, None]
@@ -115,8 +117,8 @@ def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
         stream.write(json.dumps(request).encode() + b"\n")
         stream.flush()
         connection.settimeout(None)
-        for line in stream:
-            told: Mapping[str, Any] = json.loads(line)
+        for line in iter(lambda: stream.readline(_MOST_BYTES), b""):
+            told = _read(line)
             if "event" in told:
                 yield told
             elif "error" in told:
@@ -148,7 +150,17 @@ def _asked(dag: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
             raise FileError(f"DAGMan closed the connection: {error.strerror or error}") from None
     if not line:
         raise FileError("DAGMan has ended, or too many programs are connected to it")
-    answer: Mapping[str, Any] = json.loads(line)
+    return _read(line)
+
+
+def _read(line: bytes) -> Mapping[str, Any]:
+    """An answer; root may ask a DAGMan of another user, who can say anything."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict):
+        raise FileError("what has answered is no DAGMan")
     return answer
 
 
@@ -165,10 +177,12 @@ def _connected(dag: str) -> socket.socket:
 
 
 def _line(connection: socket.socket) -> bytes:
-    found = bytearray()
+    found, until = bytearray(), time.monotonic() + ANSWER_TIMEOUT_S
     while not found.endswith(b"\n"):
         data = connection.recv(_READ_BYTES)
-        if not data:
+        if not data or len(found) > _MOST_BYTES:
             return b""
+        if time.monotonic() > until:
+            raise socket.timeout
         found += data
     return bytes(found)

@@ -11,6 +11,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.words import duration
 
 _KB, _HOUR = 1 << 10, 3600
+_LATEST = 1 << 37  # seconds since the epoch, which calendars bear
 
 
 def _count(field: str, title: str) -> Column:
@@ -84,7 +85,7 @@ ENDED = {
     "owner": _word("owner", "OWNER"),
     "end": Column(
         "ENDED",
-        lambda dag, _: time.strftime("%m-%d %H:%M", time.localtime(dag.ended)),
+        lambda dag, _: time.strftime("%Y-%m-%d %H:%M", time.localtime(min(dag.ended, _LATEST))),
         lambda dag: -dag.ended,
     ),
     "state": _word("state", "STATE"),
@@ -100,7 +101,7 @@ ENDED = {
 }
 
 
-class Shown(NamedTuple):
+class Choice(NamedTuple):
     """Which DAGs are shown, in which order."""
 
     sort: str = "job"  # a word of the columns
@@ -108,7 +109,7 @@ class Shown(NamedTuple):
     text: str = ""  # that is in a word of the DAG, whatever its case
 
 
-def shown(dags: Iterable[Any], columns: dict[str, Column], how: Shown) -> list[Any]:
+def chosen(dags: Iterable[Any], columns: dict[str, Column], how: Choice) -> list[Any]:
     """The DAGs that are shown, in their order."""
     text = how.text.lower()
     found = [dag for dag in dags if not text or any(text in word.lower() for word in _words(dag))]

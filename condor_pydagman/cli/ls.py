@@ -13,7 +13,7 @@ from typing import Any
 
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
-from condor_pydagman.cli.text_table import columns
+from condor_pydagman.cli.text_table import fitted
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.follow.run_model import DagState, counts_in
 from condor_pydagman.monitor import schedd_queries
@@ -26,7 +26,6 @@ from condor_pydagman.words import duration
 
 VERSION = 1  # of the JSON form, in which fields are only added
 MAX_ENDED = 10
-MIN_PATH = 12  # columns, below which paths are not cut
 _DESCRIPTION = """\
 List your DAGs: those in the queue, those that ended recently, and those of this directory, found by
 their files. For details of a DAG: condor_pydagman watch, explain, report, events."""
@@ -157,10 +156,4 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         hides = row.state == DagState.SUCCEEDED.value and row.failed
         state = f"{row.state}{', although nodes failed' if hides else ''}{waits}"
         cells.append((job, printable(state), done, failed, age, printable(row.dag)))
-    widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
-    room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
-    fitting = [
-        (*line, f"...{path[3 - room :]}" if MIN_PATH <= room < len(path) else path)
-        for *line, path in cells
-    ]
-    return list(columns(fitting, left=range(len(_COLUMNS))))
+    return fitted(cells, range(len(_COLUMNS)), width)

@@ -7,6 +7,7 @@ import gc
 import heapq
 import io
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,7 @@ from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
+from condor_pydagman.cli.text_table import columns
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.fact_collection import facts_of
@@ -40,6 +42,7 @@ from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, job_lines, out_line
 from condor_pydagman.report.all_runs import AllRuns
 from condor_pydagman.report.all_runs import all_runs as runs_together
 from condor_pydagman.report.attempt_table import csv_text, json_text
+from condor_pydagman.report.comparison import Compared, comparison
 from condor_pydagman.report.groups import counted_nodes
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
 
@@ -75,6 +78,11 @@ def add_parser(subparsers: Subparsers) -> None:
         help="all runs of the DAG together, those before the last as .dagman.out tells of them",
     )  # fmt: skip
     parser.add_argument("--no-picture", action="store_true", help="omit the picture")
+    parser.add_argument(
+        "--compare", nargs=2, metavar=("A", "B"),
+        help="print where two runs differ: each the last of a DAG, or DAG:N, its run N (-2: the one"
+        " before the last)",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,6 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
             written.
     """
     gc.disable()  # to the end of the process: little of what is built here is garbage
+    if arguments.compare:
+        rows = list(comparison(*map(_compared, arguments.compare)))
+        say(*columns(rows, left=(0, 3)))
+        return 0
     told = told_of(with_logs(chosen_dag(arguments.dag)), all_runs=arguments.all_runs)
     check_has_run(told)
     name = told.found.name
@@ -94,6 +106,27 @@ def run(arguments: argparse.Namespace) -> int:
         runs = f", {number_of(len(told.seen.runs), 'run')}" if told.seen is not None else ""
         say(f"{output}: {number_of(len(list(counted_nodes(told.last))), 'node')}{runs}")
     return 0
+
+
+def _compared(word: str) -> Compared:
+    """The run that a word of `--compare` names.
+
+    Raises:
+        FileError: there is no such run.
+    """
+    name, colon, number = word.rpartition(":")
+    named = bool(colon) and re.fullmatch(r"-?[1-9][0-9]{0,5}", number) is not None
+    named = named and not os.path.exists(word)
+    found = chosen_dag(name if named else word)
+    told = told_of(with_logs(found))
+    check_has_run(told)
+    runs = [*earlier_runs(told.found), told.last] if named else [told.last]
+    place = int(number) if named else -1
+    if not -len(runs) <= place <= len(runs):
+        raise FileError(f"{found.name} has {number_of(len(runs), 'run')}, and no run {number}")
+    run = runs[place if place < 0 else place - 1]
+    goes_on = run is told.last and told.found.is_live
+    return Compared(word, run, run.ended or (time.time() if goes_on else run.last))
 
 
 class Told(NamedTuple):

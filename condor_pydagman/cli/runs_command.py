@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 
-from condor_pydagman.cli.dag_table import ENDED, Shown, shown
+from condor_pydagman.cli.dag_table import ENDED, Choice, chosen
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.text_table import table
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         say("the history of the schedd has no such DAG")
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-        rows = shown(dags, ENDED, Shown(arguments.sort))
+        rows = chosen(dags, ENDED, Choice(arguments.sort))
         say(*table(list(ENDED.values()), rows, time.time(), width))
     return 0
 

@@ -9,6 +9,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 
 MIN_PATH = 12  # columns, below which paths are not cut
+MOST, _MOST_PATH = 40, 4096  # characters of a cell that are shown, and of a path
 
 
 class Column(NamedTuple):
@@ -21,18 +22,33 @@ class Column(NamedTuple):
 
 
 def table(shown: Sequence[Column], rows: Sequence[Any], now: float, width: int = 0) -> list[str]:
-    """A line of titles and one for each row.
+    """A line of titles and one for each row, as `fitted`; only the last cell may be long."""
+    cells = [
+        (*(_short(column.text(row, now)) for column in shown[:-1]), _cell(shown[-1], row, now))
+        for row in rows
+    ]
+    cells.insert(0, tuple(column.title for column in shown))
+    return fitted(cells, [number for number, one in enumerate(shown) if one.left], width)
 
-    The last column has paths: they are cut at their begin to fit into `width` columns, 0 for any.
-    """
-    cells = [[printable(column.text(row, now)) for column in shown] for row in rows]
-    cells.insert(0, [column.title for column in shown])
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
-    for line in cells:
-        if MIN_PATH <= room < len(line[-1]):
-            line[-1] = f"...{line[-1][3 - room :]}"
-    return list(columns(cells, [number for number, one in enumerate(shown) if one.left]))
+
+def _cell(column: Column, row: Any, now: float) -> str:
+    return printable(column.text(row, now)[:_MOST_PATH])
+
+
+def _short(text: str) -> str:
+    shown = printable(text[: MOST + 1])
+    return shown if len(shown) <= MOST else f"{shown[: MOST - 3]}..."
+
+
+def fitted(rows: Sequence[tuple[str, ...]], left: Collection[int], width: int) -> list[str]:
+    """As `columns`, of rows that end with a path: it is cut at its begin to fit into `width`
+    columns, 0 for any."""
+    room = width - sum(max(map(len, column)) + 2 for column in list(zip(*rows))[:-1])
+    cut = [
+        (*cells, f"...{path[3 - room :]}" if MIN_PATH <= room < len(path) else path)
+        for *cells, path in rows
+    ]
+    return list(columns(cut, left))
 
 
 def columns(rows: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import time
 
-from condor_pydagman.cli.dag_table import IN_QUEUE, Shown, shown
+from condor_pydagman.cli.dag_table import IN_QUEUE, Choice, chosen
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, seconds
 from condor_pydagman.cli.text_table import table
@@ -63,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for dag in look():
             print(as_json(dag))
-    elif arguments.once or not (sys.stdout.isatty() and sys.stdin.isatty()):
+    elif arguments.once or not _is_screen():
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-        say(*lines_of(look(), Shown(arguments.sort), width))
+        say(*lines_of(look(), Choice(arguments.sort), width))
     else:
         from condor_pydagman.cli import top_screen
 
@@ -73,13 +74,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def lines_of(dags: list[QueuedDag], how: Shown, width: int = 0) -> list[str]:
+def lines_of(dags: list[QueuedDag], how: Choice, width: int = 0) -> list[str]:
     """The table; paths are cut to fit into `width` columns, 0 for any."""
     if not dags:
         return ["the queue of the schedd has no such DAG"]
-    return table(list(IN_QUEUE.values()), shown(dags, IN_QUEUE, how), time.time(), width)
+    return table(list(IN_QUEUE.values()), chosen(dags, IN_QUEUE, how), time.time(), width)
 
 
 def as_json(dag: QueuedDag) -> str:
     """A DAG as one line of JSON."""
     return json.dumps({"v": VERSION, **dag._asdict()})
+
+
+def _is_screen() -> bool:
+    """Whether there is a terminal whose lines can be rewritten."""
+    known = os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
+    return known and sys.stdout.isatty() and sys.stdin.isatty()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import curses
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from condor_pydagman.cli.dag_table import IN_QUEUE, Shown, shown
+from condor_pydagman.cli.dag_table import IN_QUEUE, Choice, chosen
 from condor_pydagman.cli.text_table import table
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor.queued_dags import QueuedDag
@@ -22,7 +23,7 @@ class View:
     """What the person has chosen to see, which keys change."""
 
     def __init__(self, sort: str) -> None:
-        self.how = Shown(sort)
+        self.how = Choice(sort)
         self.first = 0  # of the rows that are shown
         self.typing = False  # whether keys are the text that is searched
         self.over = False
@@ -64,8 +65,9 @@ def run(look: Look, sort: str, interval_s: float) -> None:
 
 
 def _run(screen: Any, look: Look, view: View, interval_s: float) -> None:
-    curses.use_default_colors()
-    curses.curs_set(0)
+    with contextlib.suppress(curses.error):  # some terminals can't
+        curses.use_default_colors()
+        curses.curs_set(0)
     dags: Sequence[QueuedDag] = ()
     problem, due = "", 0.0
     while not view.over:
@@ -84,7 +86,7 @@ def _run(screen: Any, look: Look, view: View, interval_s: float) -> None:
 
 def _draw(screen: Any, dags: Sequence[QueuedDag], view: View, problem: str) -> None:
     height, width = screen.getmaxyx()
-    rows, page = shown(dags, IN_QUEUE, view.how), max(height - 3, 1)
+    rows, page = chosen(dags, IN_QUEUE, view.how), max(height - 3, 1)
     view.first = min(view.first, max(len(rows) - page, 0))
     head, *lines = table(list(IN_QUEUE.values()), rows, time.time(), width - 1)
     screen.erase()
@@ -96,7 +98,7 @@ def _draw(screen: Any, dags: Sequence[QueuedDag], view: View, problem: str) -> N
     screen.refresh()
 
 
-def summary(dags: Sequence[QueuedDag], how: Shown) -> str:
+def summary(dags: Sequence[QueuedDag], how: Choice) -> str:
     """The first line: how many DAGs there are, and how they are shown."""
     total, done = (sum(getattr(dag, name) for dag in dags) for name in ("total", "done"))
     jobs = sum(dag.jobs_running for dag in dags), sum(dag.jobs_held for dag in dags)
@@ -110,5 +112,7 @@ def summary(dags: Sequence[QueuedDag], how: Shown) -> str:
 
 def _put(screen: Any, line: int, text: str, style: int = 0) -> None:
     height, width = screen.getmaxyx()
-    if line < height:
-        screen.addnstr(line, 0, printable(text), width - 1, style)
+    shown = printable(text).encode(screen.encoding, "backslashreplace").decode(screen.encoding)
+    with contextlib.suppress(curses.error):  # a small window, or wide characters
+        if line < height:
+            screen.addnstr(line, 0, shown, width - 1, style)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Mapping
+from typing import Any
 
 from condor_pydagman.errors import PoolError, UsageError
 from condor_pydagman.follow.run_model import DagState
@@ -50,9 +53,24 @@ def running_dag(dag: str | None) -> str:
     if found.state is DagState.HELD:
         release = f"takes no commands; to continue: condor_release {found.cluster}"
         raise UsageError(f"DAGMan's job {found.cluster} is on hold, and {release}")
+    if found.ad and os.geteuid() == 0 and found.run_by[0] != _uid_of(found.ad):
+        raise UsageError(
+            f"DAGMan's job {found.cluster} names files of another user than its own"
+            f" {found.ad.get('Owner')}: name the DAG file"
+        )
     if found.ended and found.ad:
         raise UsageError(f"DAGMan's job {found.cluster} has ended; name the DAG file {found.name}")
     return found.paths.primary
+
+
+def _uid_of(ad: Mapping[str, Any]) -> int:
+    """Whose job it is; -1 if this machine does not know."""
+    import pwd
+
+    try:
+        return pwd.getpwnam(str(ad.get("Owner", ""))).pw_uid
+    except KeyError:
+        return -1
 
 
 def my_dags() -> list[FoundDag]:

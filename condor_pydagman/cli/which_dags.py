@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 
 from condor_pydagman.errors import UsageError
 from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.records.own_ad import quoted
 
 _ROOT = 0
 
@@ -44,10 +44,28 @@ def condition_of(arguments: argparse.Namespace) -> str:
     """
     if arguments.allusers and arguments.user:
         raise UsageError("-allusers and -user exclude each other")
+    if arguments.pool and not arguments.name:
+        raise UsageError("-pool needs -name, the schedd's: a pool may have several")
     terms = [] if arguments.subdags else ["DAGManJobId is undefined"]
     everybody = arguments.allusers or (os.geteuid() == _ROOT and not arguments.user)
     if not everybody:
-        terms.append(f"Owner == {json.dumps(arguments.user or schedd_queries.user())}")
+        terms.append(f"Owner =?= {quoted(arguments.user or schedd_queries.user())}")
     if arguments.constraint:
-        terms.append(f"({arguments.constraint})")
+        terms.append(f"({_as_read(arguments.constraint)})")
     return " && ".join(terms) or "true"
+
+
+def _as_read(expression: str) -> str:
+    """An expression as HTCondor understands it by itself, whatever stands around it.
+
+    Raises:
+        UsageError: it can't be parsed.
+    """
+    import classad2
+
+    from condor_pydagman.adapters.classad_values import mistake
+
+    wrong = mistake(expression)
+    if wrong:
+        raise UsageError(f"-constraint {expression} is no ClassAd expression: {wrong}")
+    return str(classad2.ExprTree(expression))

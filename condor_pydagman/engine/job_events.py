@@ -124,7 +124,9 @@ def _set_idle(run: RunState, node: int, event: LogEvent, idle: bool) -> None:
     if event.proc not in jobs.procs:
         _refuse_if_strict(run, event, BadEvent.BEFORE_SUBMIT, "runs before its submit")
     run.job_table.set_idle(jobs, event.proc, idle)
-    if not idle:
+    if idle:
+        run.log.job_times.started.pop(event[1:4], None)
+    else:
         run.log.job_times.started[event[1:4]] = event.time
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.IDLE if idle else Change.RUNS)
@@ -138,6 +140,7 @@ def on_held(run: RunState, node: int, event: LogEvent) -> None:
     if jobs is None or jobs.procs.get(event.proc, 0) & ENDED:
         return
     run.job_table.set_idle(jobs, event.proc, True)
+    run.log.job_times.started.pop(event[1:4], None)
     if not run.job_table.set_held(jobs, event.proc, True):
         return  # a double: it was on hold
     for job_event in run.hooks.job_event:
@@ -190,7 +193,8 @@ def proc_ended(
     run: RunState, node: int, event: LogEvent, code: int | None, value: int, how: str
 ) -> None:
     """A proc ended with `code` (None: aborted), `value` for the node; `how` says so."""
-    jobs = _jobs(run, node)
+    jobs, times = _jobs(run, node), run.log.job_times
+    started = times.started.pop(event[1:4], event.time)
     if jobs is None:
         run.say(f"Ignoring the end of job {event.cluster}.{event.proc}: its node has gone on")
         return
@@ -201,9 +205,8 @@ def proc_ended(
     if not run.job_table.end(jobs, event.proc, code, value):
         _refuse_second_end(run, event, jobs.codes.get(event.proc))
         return
-    started = run.log.job_times.started.pop(event[1:4], event.time)
-    if value != 0 and started < event.time:
-        run.log.job_times.wasted += event.time - started
+    if value != 0 and started < event.time <= run.now:
+        times.wasted += event.time - started
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.ENDED)
     if run.scripts.hold.holds:

@@ -147,7 +147,7 @@ class LogReading:
         self.config = ""  # the knobs that decide states, see `Config.deciding`
         self.last_event_at = 0.0  # when an event was last read, seconds since the epoch
         self.ended = 0  # nodes that were done or had failed then
-        self.last_end_at = 0.0  # when their number changed last, by the log
+        self.last_end_at = 0.0  # when there were more of them than before, by the log
         self.job_times = JobTimes()
         self.last_report_at = 0.0  # when it was last told what the DAG waits for
         # what the log can't have of this DAG, if it is only followed: nodes that were submitted

@@ -28,6 +28,7 @@ def on_begin(run: RunState, begin: Begin) -> None:
     for begins in run.hooks.begins:
         begins()
     _mark_done(run)
+    event_matching.begin_counting(run)
     if not begin.recovering:
         journal_events.record_config(run)
     if begin.recovering:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from condor_pydagman.monitor import schedd_queries
-from condor_pydagman.monitor.found_state import state_of_ad
-from condor_pydagman.monitor.queued_dags import IS_DAGMAN, dag_file, number_of
+from condor_pydagman.monitor.queued_dags import IS_DAGMAN, dag_file, number_of, state_of, text_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import progress_ad
 
@@ -75,20 +74,21 @@ def ended_dags(condition: str, most: int, *, name: str = "", pool: str = "") -> 
     Raises:
         PoolError: the schedd does not answer.
     """
-    condition = f'{IS_DAGMAN} && regexp("dagman$", Cmd) && ({condition})'
+    logs = 'DAG_NodesTotal =!= undefined || regexp("[.]dagman[.]log$", UserLog)'
+    condition = f"{IS_DAGMAN} && ({logs}) && ({condition})"
     ads = schedd_queries.ads_in_history(condition, WANTED, most, name, pool)
     return list(map(ended_dag, ads))
 
 
 def ended_dag(ad: Mapping[str, Any]) -> EndedDag:
     """The run of the ad of a DAGMan's job that has left the queue."""
-    state, code = state_of_ad(ad)
+    state, code = state_of(ad)
     return EndedDag(
-        owner=str(ad.get("Owner", "")),
+        owner=text_of(ad, "Owner"),
         dag=dag_file(ad),
         state=state.value + (f" ({code})" if code else ""),
         exit_code=code,
-        failed_nodes=str(ad.get(progress_ad.FAILED) or ""),
+        failed_nodes=text_of(ad, progress_ad.FAILED),
         ended=number_of(ad, "CompletionDate") or number_of(ad, "EnteredCurrentStatus"),
         **{name: number_of(ad, attribute) for name, attribute in _NUMBERS.items()},
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from condor_pydagman.follow.notice import ALL_CAUSES
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor.queued_dags import QueuedDag
 from condor_pydagman.named_tuple import NamedTuple
@@ -28,7 +30,7 @@ FAMILIES = {
     "dagman_jobs": Family("jobs of these DAGs in the queue", "state"),
     "dagman_stalled": Family("DAGs that could run jobs, and no node has ended for an hour"),
     "dagman_longest_without_end_seconds": Family(
-        "time since a node of a running DAG ended, or since its start", greatest=True
+        "time since a node of a running DAG ended, or DAGMan was started", greatest=True
     ),
     "dagman_submit_refusals": Family("submissions that the schedd has not taken"),
     "dagman_restarts": Family("starts of DAGMans after their first"),
@@ -36,6 +38,7 @@ FAMILIES = {
     "dagman_memory_bytes": Family("own memory of DAGMans, as last published"),
     "dagman_cpu_seconds": Family("CPU time of DAGMans, as last published"),
 }
+_PROGRAM = re.compile(r"condor_(pydagman [\w.+-]{1,32}|dagman)")
 _NODES = ("total", "done", "ready", "queued", "failed", "futile")
 _JOBS = {"idle": "jobs_idle", "held": "jobs_held", "running": "jobs_running"}
 Labels = tuple[str, str]  # value of a family's own label, and user; '' for what it has not
@@ -65,14 +68,15 @@ def figures(dags: Iterable[QueuedDag], now: float, *, by_user: bool = False) -> 
 
 def _of_one(dag: QueuedDag, now: float) -> Iterator[tuple[str, str, float]]:
     yield "dagman_dags", dag.state, 1
-    yield "dagman_programs", dag.program or "unknown", 1
-    yield "dagman_waiting", dag.waits_for or "unknown", 1
+    # Users can set what is published, and a monitor keeps each value for ever.
+    yield "dagman_programs", dag.program if _PROGRAM.fullmatch(dag.program) else "unknown", 1
+    yield "dagman_waiting", dag.waits_for if dag.waits_for in ALL_CAUSES else "unknown", 1
     for state in _NODES:
         yield "dagman_nodes", state, getattr(dag, state)
     for state, field in _JOBS.items():
         yield "dagman_jobs", state, getattr(dag, field)
-    if dag.state == DagState.RUNNING.value:
-        since = now - (dag.last_end or dag.started or dag.submitted)
+    if dag.state == DagState.RUNNING.value and dag.program.startswith("condor_pydagman"):
+        since = max(now - max(min(dag.last_end, now), dag.resumed or dag.submitted), 0.0)
         yield "dagman_longest_without_end_seconds", "", since
         yield "dagman_stalled", "", float(since > STALLED_S and _could_run(dag))
     restarts = max(dag.starts - 1, 0)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.named_tuple import NamedTuple
@@ -30,6 +31,7 @@ _NUMBERS = {
     "outer": "DAGManJobId",
     "submitted": "QDate",
     "started": "JobStartDate",
+    "resumed": "JobCurrentStartDate",
     "starts": "JobRunCount",
     "total": "DAG_NodesTotal",
     "done": "DAG_NodesDone",
@@ -52,9 +54,11 @@ _MORE = {"jobs_held": MORE_HELD, "jobs_running": MORE_RUNNING}
 _OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", VERSION, WAITS_FOR)
 WANTED = (*_NUMBERS.values(), *_MORE.values(), *_OTHERS)
 # What the table does not show, and not having it costs the schedd a fifth less.
-_NOT_SHOWN = ("outer", "starts", "queued", "futile", "refusals")
+_NOT_SHOWN = ("outer", "resumed", "starts", "queued", "futile", "refusals")
 SHOWN = tuple(a for a in WANTED if a not in (VERSION, *(_NUMBERS[name] for name in _NOT_SHOWN)))
 IS_DAGMAN = "JobUniverse == 7"  # to look at Cmd too would double the schedd's work
+# What a DAG waits for whose DAGMan does not run.
+_OF_JOB = {DagState.HELD: "dagman.held", DagState.IDLE: "dagman.idle"}
 _LOG = ".dagman.log"  # behind the name of the first DAG file: the log of DAGMan's job
 
 
@@ -68,12 +72,13 @@ class QueuedDag(NamedTuple):
     dag: str  # path of its first DAG file
     state: str
     program: str  # that runs it: `condor_pydagman 1.0`, `condor_dagman`; '' if it is not known yet
-    waits_for: str  # a cause of docs/watching.md, '' if nothing is published
+    waits_for: str  # a cause of `follow.notice`, '' if nothing is published
     waits_for_count: int
     cluster: int  # of DAGMan's job
     outer: int  # that of the DAG of which it is a node, 0 if it is none
     submitted: int
     started: int  # for the first time
+    resumed: int  # the last time
     starts: int  # how often DAGMan has been started
     updated: int  # when what is published was so last
     last_end: int  # when a node ended last
@@ -118,7 +123,7 @@ def queued_dags(
 
 def is_dagman(ad: Mapping[str, Any]) -> bool:
     """Whether a job of the scheduler universe is DAGMan's: by what it has published, or its log."""
-    return "DAG_NodesTotal" in ad or str(ad.get("UserLog", "")).endswith(_LOG)
+    return "DAG_NodesTotal" in ad or text_of(ad, "UserLog").endswith(_LOG)
 
 
 def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
@@ -126,27 +131,48 @@ def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
     numbers = {name: number_of(ad, attribute) for name, attribute in _NUMBERS.items()}
     for name, attribute in _MORE.items():
         numbers[name] += number_of(ad, attribute)
-    version = ad.get(VERSION)
+    state, version = state_of(ad)[0], text_of(ad, VERSION)
     stock = "condor_dagman" if "DAG_Status" in ad else ""
     return QueuedDag(
-        owner=str(ad.get("Owner", "")),
+        owner=text_of(ad, "Owner"),
         dag=dag_file(ad),
-        state=state_of_ad(ad)[0].value,
+        state=state.value,
         program=f"condor_pydagman {version}" if version else stock,
-        waits_for=str(ad.get(WAITS_FOR) or ""),
+        # What DAGMan had published before counts no more.
+        waits_for=_OF_JOB.get(state) or text_of(ad, WAITS_FOR),
         **numbers,
     )
+
+
+def state_of(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
+    """As `state_of_ad`, of an ad whose attributes may be anything."""
+    try:
+        return state_of_ad(ad)
+    except (TypeError, ValueError):
+        return DagState.UNKNOWN, None
+
+
+def text_of(ad: Mapping[str, Any], attribute: str) -> str:
+    """A string of an ad; '' if it is none, `?` if it is not UTF-8, which the bindings need."""
+    try:
+        value = ad.get(attribute)
+    except ValueError:
+        return "?"
+    return value if isinstance(value, str) else ""
 
 
 def number_of(ad: Mapping[str, Any], attribute: str) -> int:
     """0 of what is no number: users set attributes to anything, and the bindings' Undefined is an
     int."""
-    value: Any = ad.get(attribute)
+    try:
+        value: Any = ad.get(attribute)
+    except ValueError:
+        return 0
     return int(value) if type(value) in (int, float) and abs(value) < 1 << 63 else 0
 
 
 def dag_file(ad: Mapping[str, Any]) -> str:
     """Path of the first DAG file of a DAGMan's job, by the name of its log."""
-    log = str(ad.get("UserLog", ""))
+    log = text_of(ad, "UserLog")
     name = log[: -len(_LOG)] if log.endswith(_LOG) else log
-    return os.path.normpath(os.path.join(str(ad.get("Iwd", "")), name))
+    return os.path.normpath(os.path.join(text_of(ad, "Iwd"), name))

@@ -104,8 +104,10 @@ def ads_in_history(
 def _schedd(htcondor2: Any, name: str, pool: str) -> Any:
     if not (name or pool):
         return htcondor2.Schedd()
-    collector = htcondor2.Collector(pool or None)
-    return htcondor2.Schedd(collector.locate(htcondor2.DaemonType.Schedd, name or None))
+    place = htcondor2.Collector(pool or None).locate(htcondor2.DaemonType.Schedd, name or None)
+    if place is None:  # for which the bindings would take this machine's
+        raise PoolError(f"the collector knows no schedd {name}", transient=False)
+    return htcondor2.Schedd(place)
 
 
 def my_ended_dagman_ads(most: int) -> list[Ad]:
@@ -222,7 +224,7 @@ def _asked(ask: Callable[[Any], list[Ad]], whom: str) -> list[Ad]:
         raise PoolError(f"can't ask {whom}: {bindings_missing(error)}", transient=False) from None
     try:
         return ask(htcondor2)
-    except (htcondor2.HTCondorException, OSError, RuntimeError) as error:
+    except (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError) as error:
         from condor_pydagman.adapters.descriptions import reason_of
 
         raise PoolError(f"can't ask {whom}: {reason_of(error)}", transient=True) from None

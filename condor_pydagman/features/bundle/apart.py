@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from condor_pydagman.features.bundle.commands import BUNDLED, BundleLine
 from condor_pydagman.features.bundle.one_bundle import fits
 from condor_pydagman.features.cache.commands import cached_of
+from condor_pydagman.features.publish.commands import published_of
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph.model import Dag
@@ -48,6 +49,9 @@ def why_alone(dag: Dag, node: int, *, has_limit: bool, timeout: Timeout | None) 
         return "it has a SHARED_LIMIT"
     if timeout is not None and (timeout.queued or timeout.total):
         return "it has a TIMEOUT QUEUED or TOTAL"
+    published = published_of(dag).get(node)
+    if published is not None and published.attributes:
+        return "it has a PUBLISH of attributes, which are its job's"
     return "" if fits(dag.names[node]) else "its name has a blank, or is too long"
 
 

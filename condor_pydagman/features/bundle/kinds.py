@@ -95,10 +95,11 @@ class Kinds:
             self._said.add(what)
             self.run.say(text)
 
-    def refused(self, kind: str, *, permanent: bool) -> None:
-        """There was no job for a bundle of that kind."""
-        refusals = self._refusals.get(kind, 0) + 1
-        self._refusals[kind] = MAX_REFUSALS if permanent else refusals
+    def refused(self, kind: str, *, permanent: bool) -> bool:
+        """There was no job for a bundle of that kind; returns whether its nodes run alone now."""
+        refusals = MAX_REFUSALS if permanent else self._refusals.get(kind, 0) + 1
+        self._refusals[kind] = refusals
+        return refusals >= MAX_REFUSALS
 
     def accepted(self, kind: str) -> None:
         """The schedd has taken the job of a bundle of that kind."""

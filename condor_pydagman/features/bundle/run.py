@@ -298,7 +298,8 @@ class Bundles(Feature):
 
     def _refuse(self, bundle: Bundle, why: str, *, permanent: bool) -> None:
         self.run.say(f"ERROR: bundle {bundle.number} can't be submitted: {why}")
-        self.waiting.kinds.refused(bundle.kind, permanent=permanent)
+        if self.waiting.kinds.refused(bundle.kind, permanent=permanent):
+            self.waiting.look_again_at(bundle.kind)
         self.jobs.write_end(bundle, why)
 
     # Its job.

@@ -194,7 +194,7 @@ class Waiting:
         alike = (
             Running(run.now - one.begun - one.worked_s / one.parallel, one.to_come, one.parallel)
             for one in running
-            if one.kind == kind
+            if one.kind == kind and one.to_come  # else its results come home
         )
         return Jobs(
             table.submitted - table.completed - table.idle + len(running),

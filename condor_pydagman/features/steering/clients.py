@@ -11,7 +11,6 @@ import json
 import os
 import pwd
 import socket
-import syslog
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -33,6 +32,7 @@ from condor_pydagman.features.common.adapters.request_socket import (
 )
 from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.run import HELPER, PieceOffered, ReadOffer
+from condor_pydagman.features.steering import system_log
 from condor_pydagman.features.steering.messages import (
     MAX_GROUPS,
     MAX_NAMES,
@@ -51,7 +51,7 @@ from condor_pydagman.printable import message
 PART = 200  # nodes that are handed to the engine at once
 MAX_PARTS = 10_000  # that wait; then no request for nodes is taken
 _LOOKS = ("info", "names", "groups", "events")  # commands that change nothing
-_MAX_IN_SYSLOG = 500  # bytes of a request
+_MAX_IN_SYSLOG = 500  # characters of a request
 ANSWER_TIMEOUT_S = 20.0  # that the schedd may take before a client is answered
 
 
@@ -132,18 +132,20 @@ class LocalClients:
             return []
         changes = not wanted.dry and wanted.command not in _LOOKS
         if changes and self._run.config.syslog_commands:
-            syslog.syslog(syslog.LOG_NOTICE, self._in_syslog(client, line))
+            system_log.tell(self._in_syslog(client, wanted))
         try:
             return self._inputs_of(_Asked(client, wanted))
         except (SelectionError, FileError) as error:
             self._answer(client, wanted.identity, {"error": str(error)})
             return []
 
-    def _in_syslog(self, client: Client, line: bytes) -> str:
-        """Who asks, for which DAG, and the request itself."""
-        dag = f"DAG {self._run.paths.primary} of job {self._run.job.cluster}"
-        request = line[:_MAX_IN_SYSLOG].decode("utf-8", "backslashreplace")
-        return f"{self._who(client)} steers the {message(dag)}: {message(request)}"
+    def _in_syslog(self, client: Client, wanted: Wanted) -> str:
+        """Who asks for what, of which DAG."""
+        dag = f"DAG {message(self._run.paths.primary)} of job {self._run.job.cluster}"
+        what = " ".join(
+            str(one) for one in (wanted.command, wanted.selector, wanted.options) if one
+        )
+        return f"{self._who(client)} steers the {dag}: {message(what)[:_MAX_IN_SYSLOG]}"
 
     def _next_part(self) -> list[inputs.Input]:
         """Of the request that came first; the engine only tells what it would refuse of a dry

@@ -132,6 +132,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l rows -x -d 'rows of a table of the page, 0 for all (default: 25)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l all-runs -d 'all runs of the DAG together, those before the last as .dagman.out tells of them'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l no-picture -d 'omit the picture'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l compare -x -d 'print where two runs differ: each the last of a DAG, or DAG:N, its run N (-2: the one before the last)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from events' -s f -l follow -d 'continue until DAGMan has ended'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from events' -l since -x -d 'start after the event with this "id"; 0: from the beginning of the last run'

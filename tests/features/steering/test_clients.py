@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +21,7 @@ from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.growth.run import PieceOffered, ReadOffer
-from condor_pydagman.features.steering import clients
+from condor_pydagman.features.steering import clients, system_log
 from condor_pydagman.features.steering.clients import ANSWER_TIMEOUT_S, PART, LocalClients
 from condor_pydagman.features.steering.run import NodesSteered
 
@@ -241,12 +243,19 @@ def test_descendants_are_told_of() -> None:
 
 
 def test_who_asks_and_what_is_in_syslog(mocker: MockerFixture) -> None:
-    told = mocker.patch("condor_pydagman.features.steering.clients.syslog.syslog")
+    told = mocker.patch("condor_pydagman.features.steering.system_log.tell")
     bench, root = Bench(), SimpleNamespace(uid=0)
-    for command in ("groups", "halt"):
-        line = json.dumps({"version": 1, "id": 1, "command": command}).encode()
+    for request in ({"command": "groups"}, {"x": "a" * 900, "command": "halt"}):
+        line = json.dumps({"version": 1, "id": 1, **request}).encode()
         bench.clients.taken([(root, line)])  # type: ignore[list-item]
     assert bench.said == ["root asks for the DAG: halt"]
-    (call,) = told.call_args_list
-    assert call.args[1].startswith("root steers the DAG t.dag of job 7: {")
-    assert '"halt"' in call.args[1]
+    assert told.call_args_list == [mocker.call("root steers the DAG t.dag of job 7: halt")]
+
+
+def test_a_line_of_the_system_s_log(tmp_path: Path, mocker: MockerFixture) -> None:
+    mocker.patch.object(system_log, "_PLACE", str(tmp_path / "log"))
+    system_log.tell("nobody listens")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
+        log.bind(str(tmp_path / "log"))
+        system_log.tell("ann steers")
+        assert log.recv(999) == f"<37>condor_pydagman[{os.getpid()}]: ann steers".encode()

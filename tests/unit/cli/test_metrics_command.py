@@ -27,11 +27,14 @@ def dag(owner: str = "ann", **more: Any) -> QueuedDag:
     return queued_dag({"ClusterId": 1, "Owner": owner, "JobStatus": 2, "QDate": 1000, **more})
 
 
+OURS = {"PYDAGMAN_Version": "1.0"}
 DAGS = [
-    dag(DAG_NodesTotal=9, DAG_NodesReady=2, PYDAGMAN_LastNodeEnd=2000, JobRunCount=4),
-    dag(DAG_NodesTotal=5, DAG_JobsIdle=2, DAG_JobsRunning=1, PYDAGMAN_MemoryKB=3),
+    dag(DAG_NodesTotal=9, DAG_NodesReady=2, PYDAGMAN_LastNodeEnd=2000, JobRunCount=4, **OURS),
+    dag(DAG_NodesTotal=5, DAG_JobsIdle=2, DAG_JobsRunning=1, PYDAGMAN_MemoryKB=3, **OURS),
     dag("bob", DAG_NodesTotal=1, DAG_NodesReady=1, PYDAGMAN_LastNodeEnd=9000, JobRunCount=2),
-    dag("bob", JobStatus=5, DAG_NodesReady=1, PYDAGMAN_Version="1.0"),
+    dag("bob", JobStatus=5, DAG_NodesReady=1, PYDAGMAN_Version="x" * 99),
+    dag("bob", DAG_Status=0, DAG_JobsIdle=1, QDate=1, PYDAGMAN_WaitsFor="anything"),
+    dag(DAG_NodesReady=1, PYDAGMAN_LastNodeEnd=1000, JobCurrentStartDate=9900, **OURS),
 ]
 
 
@@ -50,13 +53,16 @@ def test_the_figures() -> None:
         found.items()
         >= {
             "dagman_schedd_up": 1.0,
-            "dagman_dags running": 3,
+            "dagman_dags running": 5,
             "dagman_dags held": 1,
-            "dagman_programs condor_pydagman 1.0": 1,
-            "dagman_waiting unknown": 4,
+            "dagman_programs condor_pydagman 1.0": 3,
+            "dagman_programs condor_dagman": 1,
+            "dagman_programs unknown": 2,
+            "dagman_waiting unknown": 5,
+            "dagman_waiting dagman.held": 1,
             "dagman_nodes total": 15,
-            "dagman_nodes ready": 4,
-            "dagman_jobs idle": 2,
+            "dagman_nodes ready": 5,
+            "dagman_jobs idle": 3,
             "dagman_stalled": 1,
             "dagman_longest_without_end_seconds": 9000,
             "dagman_restarts": 4,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.cli import pydagman, top
-from condor_pydagman.cli.dag_table import IN_QUEUE, Shown, shown
+from condor_pydagman.cli.dag_table import IN_QUEUE, Choice, chosen
 from condor_pydagman.cli.text_table import table
 from condor_pydagman.cli.top_screen import View, summary
 from condor_pydagman.monitor import schedd_queries
@@ -48,11 +48,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "condition"),
     [
-        ([], 'DAGManJobId is undefined && Owner == "ann"'),
+        ([], 'DAGManJobId is undefined && Owner =?= "ann"'),
         (["-allusers"], "DAGManJobId is undefined"),
         (["-allusers", "-subdags"], "true"),
-        (["-user", 'b"ob', "-subdags"], 'Owner == "b\\"ob"'),
-        (["-constraint", "a || b", "-subdags"], 'Owner == "ann" && (a || b)'),
+        (["-user", 'b"ob', "-subdags"], 'Owner =?= "b\\"ob"'),
+        (["-constraint", "a || b", "-subdags"], 'Owner =?= "ann" && (a || b)'),
     ],
 )
 def test_whose(asked: list[str], words: list[str], condition: str) -> None:
@@ -65,9 +65,12 @@ def test_root_sees_all(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> Non
     assert pydagman.main(["top"]) == 0
     assert pydagman.main(["top", "-user", "bob"]) == 0
     assert asked == [
-        "DAGManJobId is undefined", 'DAGManJobId is undefined && Owner == "bob"'
+        "DAGManJobId is undefined", 'DAGManJobId is undefined && Owner =?= "bob"'
     ]  # fmt: skip
-    assert pydagman.main(["top", "-user", "bob", "-allusers"]) == 1
+    for words in (["-user", "bob", "-allusers"], ["-pool", "p"], ["-constraint", "true || ("]):
+        assert pydagman.main(["top", *words]) == 1
+    assert pydagman.main(["top", "-constraint", "a) || (b"]) == 1
+    assert len(asked) == 2
 
 
 def test_json(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,20 +90,21 @@ def test_the_table(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None
     assert "3/9" in first and "10 min" in first and first.endswith("/d/ann.dag")
     assert "job.idle (0)" in second
     assert "\x1b" not in third and third.split()[3] == "-"
-    assert max(map(len, table(columns, [dag(1, "a" * 90)], 1000.0, 200))) == 200
-    assert top.lines_of([], Shown()) == ["the queue of the schedd has no such DAG"]
+    long = dag(1, "a", UserLog="a" * 90, PYDAGMAN_WaitsFor="x" * 9000)
+    assert max(map(len, table(columns, [long], 1000.0, 200))) == 200
+    assert top.lines_of([], Choice()) == ["the queue of the schedd has no such DAG"]
     assert pydagman.main(["top", "--once", "-sort", "owner"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["1", "2"]
 
 
 @pytest.mark.parametrize("word", IN_QUEUE)
 def test_any_column_sorts(word: str) -> None:
-    assert {one.cluster for one in shown(DAGS, IN_QUEUE, Shown(word))} == {1, 2, 3}
+    assert {one.cluster for one in chosen(DAGS, IN_QUEUE, Choice(word))} == {1, 2, 3}
 
 
 def test_sorted_and_searched() -> None:
     def clusters(**how: Any) -> list[int]:
-        return [one.cluster for one in shown(DAGS, IN_QUEUE, Shown(**how))]
+        return [one.cluster for one in chosen(DAGS, IN_QUEUE, Choice(**how))]
 
     assert clusters(sort="done") == [3, 1, 2]
     assert clusters(sort="held") == [1, 2, 3]
@@ -115,7 +119,7 @@ def test_keys() -> None:
         view.press(ord(key), 10)
     for key in (*map(ord, "bxq"), 127, 127, ord("o"), 10):
         view.press(key, 10)
-    assert view.how == Shown("owner", True, "bo")
+    assert view.how == Choice("owner", True, "bo")
     for key in (curses.KEY_NPAGE, curses.KEY_DOWN, curses.KEY_UP, curses.KEY_UP):
         view.press(key, 10)
     assert view.first == 9
@@ -129,6 +133,6 @@ def test_keys() -> None:
 
 
 def test_the_first_line() -> None:
-    line = summary(DAGS, Shown("owner", True, "x"))
+    line = summary(DAGS, Choice("owner", True, "x"))
     assert "3 DAGs, 11 of 18 nodes done, 0 jobs run, 1 are held; by owner, reversed" in line
     assert line.endswith("with 'x'")

@@ -48,6 +48,33 @@ def test_a_clock_that_was_set_back() -> None:
     assert (report.idle_s, report.running_s, report.wasted_s) == (0, 0, 0)
 
 
+def test_a_clock_that_is_ahead() -> None:
+    harness = make.EngineHarness("A B", QUIET).begin()
+    ahead = harness.now + 1e9
+    harness.tell(at(100, make.submit("A", 1)), at(ahead, make.submit("B", 2)))
+    harness.tell(at(ahead, make.terminated(2, value=1)), at(110, make.terminated(1)))
+    report = harness.engine.report()
+    assert (report.idle_s, report.wasted_s) == (10, 0)
+    assert report.last_end_at <= harness.now
+
+
+def test_what_a_job_waits_after_it_has_run_is_not_wasted() -> None:
+    harness = make.EngineHarness("A", QUIET).begin()
+    harness.tell(
+        at(100, make.submit("A", 1)),
+        at(110, make.of_job(EventKind.EXECUTE, 1)),
+        at(120, make.of_job(EventKind.JOB_HELD, 1)),
+        at(500, make.of_job(EventKind.JOB_ABORTED, 1)),
+    )
+    assert harness.engine.report().wasted_s == 0
+
+
+def test_nodes_that_were_done_before_have_not_ended_now() -> None:
+    harness = make.EngineHarness("A -> B\nDONE A", QUIET).begin()
+    harness.tell(at(100, make.submit("B", 1)))
+    assert harness.engine.report().last_end_at == 0
+
+
 def test_nodes_that_the_schedd_has_not_taken() -> None:
     harness = make.EngineHarness("A; B; RETRY A 1", QUIET).begin()
     harness.tell(inputs.SubmitFailed(0, "no", permanent=False))

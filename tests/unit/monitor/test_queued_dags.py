@@ -71,3 +71,22 @@ def test_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
     condition = 'JobUniverse == 7 && (Owner == "ann")'
     assert asked == [(condition, WANTED, "s", "p")]
     assert [dag.cluster for dag in dags] == [6, 7]
+
+
+class Odd(dict[str, Any]):
+    """An ad with a string that is not UTF-8, for which the bindings raise an error."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name in ("Iwd", "DAG_NodesDone"):
+            raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+        return super().get(name, default)
+
+
+def test_what_the_bindings_can_not_read() -> None:
+    dag = queued_dag(Odd(OURS, JobStatus="running"))
+    assert (dag.dag, dag.done, dag.state) == ("?/sub/q.dag", 0, "unknown")
+
+
+def test_what_counts_of_a_dagman_that_does_not_run() -> None:
+    assert queued_dag({**OURS, "JobStatus": 5}).waits_for == "dagman.held"
+    assert queued_dag({**OURS, "JobStatus": 1}).waits_for == "dagman.idle"

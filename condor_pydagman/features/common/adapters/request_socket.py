@@ -21,6 +21,7 @@ import json
 import os
 import select
 import socket
+import stat
 import struct
 import time
 import zlib
@@ -298,11 +299,13 @@ def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
 
 
 def _user_of(dag_file: str) -> int:
-    """Whose DAGMan a client talks to."""
+    """Whose DAGMan a client talks to.  Links may be another user's, to files of a third one."""
     uid = os.geteuid()
-    if uid == _ROOT:
+    for name in (f"{dag_file}.dagman.out", dag_file) if uid == _ROOT else ():
         with contextlib.suppress(OSError):
-            return os.stat(dag_file + ".dagman.out").st_uid
+            found = os.lstat(name)
+            if stat.S_ISREG(found.st_mode):
+                return found.st_uid
     return uid
 
 
