@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -104,6 +105,7 @@ class Torture:
         except Exception as error:
             # One run that the harness could not play must not end the others.
             text = f"{type(error).__name__}: {error}"[:2000]
+            text += "".join(traceback.format_tb(error.__traceback__)[-3:])
             return {"number": run.number, "disturbance": run.disturbance, "flavour": run.flavour,
                     "broken": text}  # fmt: skip
 

@@ -52,7 +52,7 @@ EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 LOOK = {"calls": 60, "files": 18, "changes of file": 34}
 LOOK_AT_EVENT = {"calls": 235, "files": 37, "changes of file": 118}
 # Of a command of the page for a node: from the page's JSON to what the engine has done, and back.
-STEERING = {"calls": 223, "files": 20, "changes of file": 48}
+STEERING = {"calls": 224, "files": 20, "changes of file": 48}
 # Of the transfer of a local file, from Python, after another one.
 TRANSFER = {"calls": 462, "files": 36}  # 461 in a process that has run no other test
 MOST_PARAMETERS = 10
@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_089}
+LOADED = {"modules": 135, "lines": 32_102}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -74,37 +74,37 @@ LOADED = {"modules": 135, "lines": 32_089}
 SLACK = 50
 LINES = {
     "": 1670,
-    "adapters": 7918,
+    "adapters": 7932,
     "api": 2335,
-    "cli": 5709,
+    "cli": 5799,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
     "data_requests": 1745,
-    "engine": 7864,
+    "engine": 7874,
     "explain": 2294,
-    "features": 29804,
+    "features": 29835,
     "follow": 4550,
     "graph": 4259,
     "language": 4016,
     "lint": 4433,
-    "monitor": 3468,
+    "monitor": 3500,
     "picture": 2989,
     "placement": 13582,
     "pool": 1725,
     "records": 2944,
-    "report": 2298,
+    "report": 2422,
     "transfer": 10,
     "web": 2781,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 131_868
+LINES_OF_TESTS = 132_097
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_146,
-    "cli/dagman.py": 35_072,
+    "cli/submit_dag.py": 35_156,
+    "cli/dagman.py": 35_082,
     "cli/dag_checker.py": 17_937,
-    "cli/watch.py": 30_270,
+    "cli/watch.py": 30_300,
     "placement/data_node.py": 21_851,
 }
 # Words of the names of features, in the modules that every DAG uses.

@@ -32,7 +32,7 @@ from condor_pydagman.features.common.adapters.request_socket import (
 )
 from condor_pydagman.features.growth.commands import Piece
 from condor_pydagman.features.growth.run import HELPER, PieceOffered, ReadOffer
-from condor_pydagman.features.steering import system_log
+from condor_pydagman.features.steering.adapters import system_log
 from condor_pydagman.features.steering.messages import (
     MAX_GROUPS,
     MAX_NAMES,

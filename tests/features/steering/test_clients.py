@@ -21,7 +21,8 @@ from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.growth.run import PieceOffered, ReadOffer
-from condor_pydagman.features.steering import clients, system_log
+from condor_pydagman.features.steering import clients
+from condor_pydagman.features.steering.adapters import system_log
 from condor_pydagman.features.steering.clients import ANSWER_TIMEOUT_S, PART, LocalClients
 from condor_pydagman.features.steering.run import NodesSteered
 
@@ -243,7 +244,7 @@ def test_descendants_are_told_of() -> None:
 
 
 def test_who_asks_and_what_is_in_syslog(mocker: MockerFixture) -> None:
-    told = mocker.patch("condor_pydagman.features.steering.system_log.tell")
+    told = mocker.patch("condor_pydagman.features.steering.adapters.system_log.tell")
     bench, root = Bench(), SimpleNamespace(uid=0)
     for request in ({"command": "groups"}, {"x": "a" * 900, "command": "halt"}):
         line = json.dumps({"version": 1, "id": 1, **request}).encode()

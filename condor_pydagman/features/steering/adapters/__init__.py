@@ -1,0 +1,1 @@
+"""What steering does outside of DAGMan."""
