@@ -35,8 +35,10 @@ BUNDLED = """\
 for input in $(echo "$6" | tr , ' '); do test "$(cat "$input").out" = "$input" || exit 3; done
 if test "$5"; then echo "$1" > "$5.$$" && mv "$5.$$" "$5" || exit 4; fi
 value() {{ sed -n "s/^$1 = //p" "$_CONDOR_JOB_AD"; }}
-until test "$(value ClusterId)"; do sleep 0.1; done # HTCondor writes it anew when it is edited
-exec {directory}/job.sh "$(value DAGManJobId)" "$1" "$2" "$(value ClusterId).0" "$3" "$4"
+# HTCondor writes it anew when it is edited.
+until owner=$(value DAGManJobId) id=$(value ClusterId) && test "$owner" && test "$id"
+do sleep 0.1; done
+exec {directory}/job.sh "$owner" "$1" "$2" "$id.0" "$3" "$4"
 """
 
 SCRIPT = """\

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from condor_pydagman.records.own_events import parse_record
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 from tests.torture.site_dags import DOOMED, OPEN, SURE, Group, SiteDag
 
 SUBMIT, REMOVED = "submit", "removed"
@@ -103,7 +104,10 @@ def _events(text: str) -> Iterator[Event]:
         if found[1] == "009" and found[2] not in ended:
             yield Event(REMOVED, "", int(found[2]))
         record = parse_record(found[3]) if found[1] == "008" else None
-        if record is not None:
+        if record is not None and record[0] == "JOB_ENDED" and record.value == RETURN_JOB_ABORTED:
+            # A full disk has taken the event of the removal, and the history has told DAGMan.
+            yield Event(REMOVED, "", record.cluster)
+        elif record is not None:
             what, site = record.record, record.text.rpartition(" ")[2]
             yield Event(what, record.node, round=record.value, site=site)
 

@@ -8,6 +8,9 @@ from random import Random
 import pytest
 
 from condor_pydagman import read_dag
+from condor_pydagman.engine import actions as do
+from condor_pydagman.records.own_events import record_event
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord
 from tests.torture import site_dags, site_judge
 from tests.torture.site_dags import DOOMED, SURE, Group, SiteDag
 from tests.torture.site_judge import REMOVED, SUBMIT, Event, Generation, Judge, Line, over_limit
@@ -116,3 +119,11 @@ def test_dags_that_are_drawn_are_good(work_directory: Path, seed: int) -> None:
     site_dags.write(dag, work_directory, Random(seed), work_directory / "ledger", work_directory)
     read = read_dag("t.dag")
     assert set(read) == set(dag.parents)
+
+
+def test_a_removal_that_only_the_history_shows(tmp_path: Path) -> None:
+    """A full disk has taken its event; DAGMan has written a record of it."""
+    action = do.AppendJournalRecord(JournalRecord.JOB_ENDED, 0, 0, RETURN_JOB_ABORTED, 3, 0)
+    log = tmp_path / "log"
+    log.write_text(record_event("2026-11-21 12:08:04", "b", action))
+    assert site_judge.read_log(log) == [Event(REMOVED, "", 3)]
