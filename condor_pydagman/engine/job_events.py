@@ -205,7 +205,7 @@ def proc_ended(
     if not run.job_table.end(jobs, event.proc, code, value):
         _refuse_second_end(run, event, jobs.codes.get(event.proc))
         return
-    if value != 0 and started < event.time <= run.now:
+    if value != 0 and started < event.time:
         times.wasted += event.time - started
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.ENDED)

@@ -45,7 +45,7 @@ def seen_by_an_operator(s: Scene) -> None:
     s.submit(DAG.replace("'", '"'), started="A 0")
     s.started("H 0")
     s.run("condor_hold", str(s.job("H")))
-    s.has(PYDAGMAN_WaitsFor="job.held", PYDAGMAN_WaitsForCount=1)
+    s.has(PYDAGMAN_WaitsFor="job.held", PYDAGMAN_WaitsForCount=1, DAG_JobsHeld=1)
     seen = row(s, "top")
     assert (seen["state"], seen["done"], seen["total"]) == ("running", 0, 3)
     assert (seen["jobs_running"], seen["jobs_held"], seen["waits_for"]) == (1, 1, "job.held")

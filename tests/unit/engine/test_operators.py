@@ -48,16 +48,6 @@ def test_a_clock_that_was_set_back() -> None:
     assert (report.idle_s, report.running_s, report.wasted_s) == (0, 0, 0)
 
 
-def test_a_clock_that_is_ahead() -> None:
-    harness = make.EngineHarness("A B", QUIET).begin()
-    ahead = harness.now + 1e9
-    harness.tell(at(100, make.submit("A", 1)), at(ahead, make.submit("B", 2)))
-    harness.tell(at(ahead, make.terminated(2, value=1)), at(110, make.terminated(1)))
-    report = harness.engine.report()
-    assert (report.idle_s, report.wasted_s) == (10, 0)
-    assert report.last_end_at <= harness.now
-
-
 def test_what_a_job_waits_after_it_has_run_is_not_wasted() -> None:
     harness = make.EngineHarness("A", QUIET).begin()
     harness.tell(
