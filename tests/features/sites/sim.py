@@ -294,6 +294,8 @@ class FakeSites(Part):
                     truth.run_anew(name, NO_LIMIT)
         elif event.record in ("NO_SITE", "SITE_CLEANED"):
             _note_group(truth, event.node)
+        elif event.record == "CONDITION" and not event.value:
+            self.last_site.pop(event.node, None)  # what ran there was its clean-up at most
 
     def allows(self, run: RunState, parent: int, child: int) -> bool:
         """The child may have used what its parent did at a site before."""
