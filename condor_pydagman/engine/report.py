@@ -6,6 +6,8 @@ written from a `Report` and `NodeReport`s, never from the engine's insides.
 
 from __future__ import annotations
 
+from typing import Any
+
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, UNWANTED
 from condor_pydagman.engine.throttles import Throttles
@@ -52,7 +54,7 @@ class Shown(NamedTuple):
     value: str | int
     attribute: str = ""
     metric: str = ""
-    answer: object = None
+    answer: Any = None
 
 
 class OwnJobs(NamedTuple):

@@ -110,6 +110,28 @@ def test_a_waiter_that_is_demanded_but_cannot_be_built(
         installation.build_wheel(tmp_path)
 
 
+@pytest.mark.long
+def test_a_compiled_engine_plays_the_seeds_of_the_simulator(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not COMPILES:
+        pytest.skip("there is no C compiler")
+    monkeypatch.setenv("CONDOR_PYDAGMAN_COMPILE", "1")
+    wheel = installation.build_wheel(tmp_path)
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(tmp_path / "site")
+    (tmp_path / "tests").symlink_to(CHECKOUT / "tests")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    for words, said in (
+        (["-c", "from condor_pydagman.engine import report; print(report.__file__)"], ".so\n"),
+        (["-m", "tests.sim.run", "--seed", "1", "--count", "30", "--quiet"], "failed: none\n"),
+    ):
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert said in done.stdout, done
+
+
 def test_no_file_is_in_the_wheel_twice(installation: Installation) -> None:
     """As the licence, which the metadata has."""
     with zipfile.ZipFile(installation.wheel) as file:

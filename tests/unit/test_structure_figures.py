@@ -81,7 +81,7 @@ LINES = {
     "daemon": 5053,
     "dagman_job": 2217,
     "data_requests": 1745,
-    "engine": 7874,
+    "engine": 7876,
     "explain": 2294,
     "features": 29835,
     "follow": 4550,
@@ -98,7 +98,7 @@ LINES = {
     "web": 2781,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_106
+LINES_OF_TESTS = 132_128
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,
