@@ -40,6 +40,8 @@ class Entry(NamedTuple):
     # a knob of the administrator's Config: if it is not 0, the feature is loaded after the replay
     # of a log, for any DAG
     after_replay: str = ""
+    # the same: if it is not empty, its module `rules` says what the administrator wants of any DAG
+    rules: str = ""
     # field of the options of condor_dagman by which a person asks for it in a whole DAG;
     # `of_option` of its `commands` puts it there
     option: str = ""
@@ -60,7 +62,10 @@ _NAMED = (
     Entry(
         "shared_limits",
         uses=("SHARED_LIMIT",),
+        records=("LIMITS_APPLIED",),
+        of_no_node=("LIMITS_APPLIED",),
         after_replay="all_restart_pre_rate",
+        rules="applied_limits",
         parts=("outside", "page"),
         subcommand="limits",
         codes=("DAG421",),
@@ -363,6 +368,15 @@ def asked_by(options: Any) -> Iterator[Any]:
     for entry in FEATURES:
         if entry.option and getattr(options, entry.option):
             yield part(entry.name, "commands")
+
+
+def rules_of(admin: Any) -> Iterator[Any]:
+    """The modules `rules` of the features of which the administrator wants something in any DAG.
+
+    Args:
+        admin: the administrator's Config.
+    """
+    return (part(one.name, "rules") for one in FEATURES if one.rules and getattr(admin, one.rules))
 
 
 def wanted_after_replay(admin: Any) -> Iterator[str]:

@@ -66,7 +66,7 @@ LAYERS = DAGMAN + OUTER
 OF_FEATURES = {
     **{
         f"features/shared_limits/{name}": "features.adapters"
-        for name in ("configured", "directory", "listing")
+        for name in ("configured", "directory", "listing", "rules")
     },
     **{
         f"features/common/{name}": "features.commands"

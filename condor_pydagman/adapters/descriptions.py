@@ -213,6 +213,12 @@ def set_accounting_user(description: htcondor2.Submit) -> None:
         description[name] = f"{user[:-1]}:{_submitter()})"
 
 
+def accounting_group(description: htcondor2.Submit) -> str:
+    """The accounting group of its jobs, '' if they have none."""
+    name = _first_set(description, _GROUP)
+    return expanded(description, name).strip().strip('"') if name else ""
+
+
 def materializes_late(description: htcondor2.Submit) -> bool:
     """Whether the schedd makes the procs one by one (manual: "Submitting Lots of Jobs")."""
     if any(description.get(key) for key in _LATE_MATERIALIZATION):

@@ -184,7 +184,7 @@ def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
         return SubmittedDag(None, submit_file, tuple(messages))
     bindings = prepare_job.bindings()
     job = submit_to_schedd.submit(prepared_submits[0], options.paths(), bindings)
-    messages += [*job.warnings, *submit_to_schedd.unused_lines(prepared.added)]
+    messages += submit_to_schedd.remarks(prepared, prepared_submits[0], job)
     return SubmittedDag(job.cluster, submit_file, tuple(messages))
 
 

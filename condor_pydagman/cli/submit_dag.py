@@ -118,8 +118,8 @@ def submit_silently(options: SubmitOptions, more: Any = None) -> int:
         raise PydagmanError(_all_errors(options, error)) from None
     bindings = prepare_job.bindings()
     job = submit_to_schedd.submit(prepared_submit, options.paths(), bindings)
-    for warning in (*job.warnings, *submit_to_schedd.unused_lines(prepared.added)):
-        _warn(warning)
+    for text in submit_to_schedd.remarks(prepared, prepared_submit, job):
+        _warn(text)
     return job.cluster
 
 
@@ -206,8 +206,8 @@ def _submit(prepared: Prepared, prepared_submit: PreparedSubmit) -> None:
         _say(f"{job.procs} job(s) submitted to cluster {job.cluster}.", flush=True)
         watch = f"condor_watch_q -clusters {job.cluster}"
         _warn(f"To monitor your job(s), run: {watch}")
-    for warning in (*job.warnings, *submit_to_schedd.unused_lines(prepared.added)):
-        _warn(warning)
+    for text in submit_to_schedd.remarks(prepared, prepared_submit, job):
+        _warn(text)
 
 
 def _say(text: str, *, flush: bool = False) -> None:

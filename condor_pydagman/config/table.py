@@ -638,6 +638,13 @@ class Config:
         " NAME = JOBS <n> IDLE <n> PRE <n> POST <n> STARTS-PER-MINUTE <n>; several with semicolons"
         " between them. It counts as the administrator sets it, not as a DAG does.",
     )
+    applied_limits: str = text(
+        "PYDAGMAN_APPLIED_LIMITS",
+        "Which of the administrator's shared limits apply to DAGs that do not name them: NAME ALL,"
+        " NAME USERS <user> ... or NAME GROUPS <accounting group> ...; several with semicolons"
+        " between them. It counts as the administrator sets it, not as a DAG does.",
+        programs=(SUBMIT, DAGMAN),
+    )
     limits_dir: str = text(
         "PYDAGMAN_LIMITS_DIR",
         "Directory (mode 1777) that all users of the access point share, for what their DAGs have"

@@ -49,7 +49,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.feature_table import Given, set_guard
+from condor_pydagman.feature_table import Given, rules_of, set_guard
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
@@ -209,6 +209,9 @@ def _read(it: Plan) -> tuple[Dag, int]:
         with contextlib.suppress(PoolError):
             it.schedd.hold(0, 0, reason)
         raise CannotStart(f"{error}\n{reason}", EXIT_RESTART) from None
+    for rules in rules_of(admin):
+        owner, group = str(it.job.ad.get("Owner") or ""), it.workflow.accounting_group
+        _say_all(it.out, rules.apply(dag, admin, owner, group))
     set_guard(ProgramFiles().check)
     helpers.preload(dag, admin)
     if options.dry_run:

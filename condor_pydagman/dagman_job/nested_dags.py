@@ -95,7 +95,7 @@ def write_all(
         FileError: something failed.
     """
     with knobs.without_config_file():
-        options = prepare_job.with_auto_rescue(options)
+        options = prepare_job.with_auto_rescue(options, knobs.load())
     walk = _Walk(output, current, refuse)
     if not walk.prepare_below(_Level(options, os.getcwd())):
         raise FileError(FAILED)

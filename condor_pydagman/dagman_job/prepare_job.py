@@ -38,6 +38,7 @@ class Prepared(NamedTuple):
     text: str  # what it holds
     added: Sequence[str]  # the lines among it that the user's options, files and DAG commands add
     config: Config  # the knobs it is made by
+    admin: Config  # those of the administrator, without the DAG's CONFIG file
     arguments: Sequence[str]  # those of condor_dagman
     environment: Mapping[str, str]  # the variables that condor_dagman gets by value
 
@@ -66,8 +67,9 @@ def write(
     facts = read_dag_files(options)
     valgrind = find_valgrind(path) if options.valgrind else ""
     htcondor2 = bindings()
-    options = with_auto_rescue(options)
-    config = _configuration(facts.config_file)
+    admin = _configuration("")
+    options = with_auto_rescue(options, admin)
+    config = _configuration(facts.config_file) if facts.config_file else admin
     _warn_of_ineffective_knobs(output)
     options = options._replace(
         dagman=dagman,
@@ -90,7 +92,7 @@ def write(
         under = (*_VALGRIND, dagman, *words)
         description = description._replace(executable=valgrind, arguments=under)
     text = condor_sub.text(description)
-    prepared = Prepared(options, text, lines, config, words, variables)
+    prepared = Prepared(options, text, lines, config, admin, words, variables)
     if check:
         check(prepared)
     clear_old_files(options, paths, config, output)
@@ -98,14 +100,11 @@ def write(
     return prepared
 
 
-def with_auto_rescue(options: SubmitOptions) -> SubmitOptions:
-    """`options` with stock's default for -AutoRescue, which is not that of a CONFIG file.
-
-    Call it before the DAG's CONFIG file is laid over the configuration.
-    """
+def with_auto_rescue(options: SubmitOptions, admin: Config) -> SubmitOptions:
+    """`options` with stock's default for -AutoRescue, which is not that of a CONFIG file."""
     if options.auto_rescue is not None:
         return options
-    return options._replace(auto_rescue=int(_configuration("").auto_rescue))
+    return options._replace(auto_rescue=int(admin.auto_rescue))
 
 
 def summary(options: SubmitOptions) -> str:

@@ -9,13 +9,16 @@ import contextlib
 import os
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import named_cluster
 from condor_pydagman.errors import PoolError
-from condor_pydagman.feature_table import part
+from condor_pydagman.feature_table import part, rules_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
+
+if TYPE_CHECKING:
+    from condor_pydagman.dagman_job.prepare_job import Prepared
 
 # JobSubmitMethod of condor_submit, which is what stock condor_submit_dag runs.
 SUBMIT_METHOD = 0
@@ -152,6 +155,19 @@ def _not_copied(description: Any, file: str) -> list[str]:
         f"WARNING: the schedd has no copy of {file}, so DAGMan will not find it. Submit with"
         f"\n         -append 'transfer_input_files = {file}, ...', and what else the DAG needs"
     ]
+
+
+def remarks(prepared: Prepared, submitted: PreparedSubmit, job: Job) -> list[str]:
+    """What is to be told of a DAGMan job that the schedd has taken: what is odd about it, and what
+    the administrator's rules make of its DAG."""
+    told = [*job.warnings, *unused_lines(prepared.added)]
+    if prepared.options.remote:  # whose rules are not known here
+        return told
+    for rules in rules_of(prepared.admin):
+        from condor_pydagman.adapters.descriptions import accounting_group
+
+        told += rules.foretell(prepared.admin, accounting_group(submitted.description))
+    return told
 
 
 def unused_lines(lines: Sequence[str]) -> list[str]:

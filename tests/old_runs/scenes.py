@@ -441,13 +441,14 @@ RETRY E 3
 
 @scene
 def shared_limits(p: Play) -> None:
-    """Limits that DAGs share."""
+    """Limits that DAGs share: one that the DAG names, and one that the administrator applies."""
     p.directory("places")
     p.file(".condor/pydagman_limits", "few = JOBS 2 STARTS-PER-MINUTE 600\n")
     p.file("t.config", f"PYDAGMAN_LIMITS_DIR = {p.work}/places\n")
     p.wait("A", "B")
     p.submit(
-        f"CONFIG t.config\nENV SET HOME={p.work}\nSHARED_LIMIT few ALL_NODES\n"
+        f"CONFIG t.config\nENV SET HOME={p.work};_CONDOR_PYDAGMAN_SHARED_LIMITS=all = JOBS 9;"
+        "_CONDOR_PYDAGMAN_APPLIED_LIMITS=all ALL\nSHARED_LIMIT few ALL_NODES\n"
         "JOB A job.sub\nJOB B job.sub\nJOB C job.sub\nJOB D job.sub\n"
     )
     p.started("A 0", "B 0")

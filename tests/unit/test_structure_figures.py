@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_102}
+LOADED = {"modules": 135, "lines": 32_134}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -73,17 +73,17 @@ LOADED = {"modules": 135, "lines": 32_102}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1670,
-    "adapters": 7932,
+    "": 1684,
+    "adapters": 7938,
     "api": 2335,
     "cli": 5799,
-    "config": 1031,
-    "daemon": 5053,
-    "dagman_job": 2217,
+    "config": 1038,
+    "daemon": 5056,
+    "dagman_job": 2232,
     "data_requests": 1745,
     "engine": 7876,
     "explain": 2294,
-    "features": 29835,
+    "features": 30049,
     "follow": 4550,
     "graph": 4259,
     "language": 4016,
@@ -98,14 +98,14 @@ LINES = {
     "web": 2781,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_128
+LINES_OF_TESTS = 132_629
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_156,
-    "cli/dagman.py": 35_082,
-    "cli/dag_checker.py": 17_937,
-    "cli/watch.py": 30_300,
-    "placement/data_node.py": 21_851,
+    "cli/submit_dag.py": 35_200,
+    "cli/dagman.py": 35_113,
+    "cli/dag_checker.py": 17_958,
+    "cli/watch.py": 30_329,
+    "placement/data_node.py": 21_872,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

@@ -11,7 +11,7 @@ from condor_pydagman.features.bundle.commands import BUNDLED, BundleLine
 from condor_pydagman.features.bundle.one_bundle import fits
 from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.publish.commands import published_of
-from condor_pydagman.features.shared_limits.commands import limit_uses_of
+from condor_pydagman.features.shared_limits.commands import applied_to, limit_uses_of
 from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ScriptKind
@@ -38,7 +38,7 @@ def why_alone(dag: Dag, node: int, *, has_limit: bool, timeout: Timeout | None) 
     """Why a node runs alone whatever its description says; '' if it does not.
 
     Args:
-        has_limit: whether it keeps to a SHARED_LIMIT.
+        has_limit: whether it keeps to a shared limit.
         timeout: its TIMEOUT, if it has one.
     """
     if dag.is_noop(node):
@@ -46,7 +46,8 @@ def why_alone(dag: Dag, node: int, *, has_limit: bool, timeout: Timeout | None) 
     if dag.group_of(node) is not None:
         return "it is in a SITE_GROUP"
     if has_limit:
-        return "it has a SHARED_LIMIT"
+        by_rule = "the administrator applies a shared limit to it"
+        return by_rule if applied_to(dag) else "it has a SHARED_LIMIT"
     if timeout is not None and (timeout.queued or timeout.total):
         return "it has a TIMEOUT QUEUED or TOTAL"
     published = published_of(dag).get(node)

@@ -20,6 +20,8 @@ from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
+# Of the jobs of a DAG to which the administrator's rules apply limits: their names, with commas.
+APPLIED_ATTRIBUTE = "PYDAGMAN_AppliedLimits"
 _DEFINED = "PYDAGMAN_SHARED_LIMITS and ~/.condor/pydagman_limits define limits; this line uses one"
 
 
@@ -50,9 +52,19 @@ class LimitUse(NamedTuple):
 
 
 class LimitsOfDag(UsesOfDag):
-    """The SHARED_LIMIT lines of a DAG."""
+    """The SHARED_LIMIT lines of a DAG, and what the administrator has put beside them."""
 
     word, kinds = "SHARED_LIMIT", _LIMITED
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.applied: tuple[str, ...] = ()  # names of limits for all nodes, by a rule
+
+    def description_lines(self, _: int) -> str:
+        """For the schedd, which can refuse jobs of DAGs that do not say so."""
+        if not self.applied:
+            return ""
+        return f'My.{APPLIED_ATTRIBUTE} = "{",".join(self.applied)}"\n'
 
     def lines(self, dag: Dag) -> Iterator[SharedLimit]:
         """As of `FeatureData`."""
@@ -60,8 +72,14 @@ class LimitsOfDag(UsesOfDag):
 
 
 def limit_uses_of(dag: Dag) -> Sequence[LimitUse]:
-    """The SHARED_LIMIT lines of a DAG."""
-    return LimitsOfDag.of(dag).uses
+    """The SHARED_LIMIT lines of a DAG, and those that the administrator's rules stand for."""
+    found = LimitsOfDag.of(dag)
+    return [*found.uses, *map(LimitUse, found.applied)] if found.applied else found.uses
+
+
+def applied_to(dag: Dag) -> tuple[str, ...]:
+    """The names of the limits that the administrator's rules apply to a DAG."""
+    return LimitsOfDag.of(dag).applied
 
 
 def shared_limit(building: Building, command: SharedLimit) -> None:

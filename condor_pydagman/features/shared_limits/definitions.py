@@ -9,7 +9,7 @@ One definition in a line, or several with semicolons between them; # begins a co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 
 from condor_pydagman.errors import ConfigError
@@ -74,9 +74,7 @@ def parse(text: str, place: str, *, own: bool = False) -> list[Limit]:
     """
     limits: list[Limit] = []
     mistakes = []
-    for line in re.split(r"[;\n]", re.sub(r"#[^\n]*", "", text)):
-        if not line.strip():
-            continue
+    for line in statements(text):
         try:
             limit = _limit(line, own)
         except ValueError as error:
@@ -89,6 +87,12 @@ def parse(text: str, place: str, *, own: bool = False) -> list[Limit]:
         form = "expected NAME = JOBS <n> IDLE <n> PRE <n> POST <n> STARTS-PER-MINUTE <n>"
         raise ConfigError(f"{place}: {'; '.join(mistakes)} ({form}; one of them at least)")
     return limits
+
+
+def statements(text: str) -> Iterator[str]:
+    """The definitions in a text, or the rules."""
+    parts = re.split(r"[;\n]", re.sub(r"#[^\n]*", "", text))
+    return (part for part in parts if part.strip())
 
 
 def _limit(line: str, own: bool) -> Limit:

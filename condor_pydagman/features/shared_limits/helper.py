@@ -21,6 +21,7 @@ from condor_pydagman.errors import ConfigError, FileError, PydagmanError
 from condor_pydagman.features.common.adapters.job_claims import Waker
 from condor_pydagman.features.common.adapters.queued_dagmans import queue_name, queued_dags
 from condor_pydagman.features.shared_limits import configured
+from condor_pydagman.features.shared_limits.commands import LimitsOfDag
 from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit, is_own
 from condor_pydagman.features.shared_limits.directory import (
     WAKES,
@@ -212,9 +213,12 @@ def open_helper(helpers: Helpers) -> LimitHelper:
         return LimitsDirectory(directory, queue, "", queued_dags, own=own)
 
     def share() -> Shared:
-        return Shared(opened, Definitions(admin), os.path.abspath(run.paths.primary), {})
+        definitions = Definitions(admin, needs_own=names_limits)
+        return Shared(opened, definitions, os.path.abspath(run.paths.primary), {})
 
-    known = configured.limits(admin.shared_limits)
+    # A mistake in the user's file must not stop a DAG that has limits by a rule alone.
+    names_limits = bool(LimitsOfDag.of(run.dag).uses)
+    known = configured.limits(admin.shared_limits, needs_own=names_limits)
     own = [name for name, limit in known.items() if limit.own]
     return LimitHelper(files, own, share, say)
 
@@ -230,10 +234,12 @@ class Definitions:
 
     Args:
         admin: the administrator's knobs when DAGMan started.
+        needs_own: see `configured.limits`.
     """
 
-    def __init__(self, admin: Config) -> None:
-        self._limits = configured.limits(admin.shared_limits)
+    def __init__(self, admin: Config, *, needs_own: bool = True) -> None:
+        self._needs_own = needs_own
+        self._limits = configured.limits(admin.shared_limits, needs_own=needs_own)
         self._pace = admin.all_restart_pre_rate
         self._until = time.monotonic() + RELOAD_S
         self._said: list[str] = []
@@ -254,7 +260,7 @@ class Definitions:
         with without_config_file():
             text = lookup(configured.KNOB) or ""
         try:
-            new = configured.limits(text)
+            new = configured.limits(text, needs_own=self._needs_own)
         except ConfigError as error:
             return self._once(f"limits stay as they were: {error}")
         gone = sorted(self._limits[name].name for name in self._limits.keys() - new.keys())

@@ -1,4 +1,4 @@
-"""What DAGs have of limits that DAGs share; of a DAG without SHARED_LIMIT nothing is read.
+"""What DAGs have of limits that DAGs share; of a DAG that keeps to none nothing is read.
 
 The files of all DAGMans of the access point are read, so only so often, and once for all DAGs that
 are watched together.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features.shared_limits.commands import limit_uses_of
+from condor_pydagman.features.shared_limits.commands import applied_to, limit_uses_of
 from condor_pydagman.features.shared_limits.overview import (
     LimitRow,
     LimitsAsked,
@@ -54,7 +54,8 @@ class LimitsInUse:
         """
         names = {use.limit.lower() for use in limit_uses_of(dag)} if dag is not None else None
         keeps_to_some = bool(names) if names is not None else self._has_claim(cluster)
-        return parts_of(self._fresh(), cluster, names) if keeps_to_some else ()
+        applied = _applied(dag) if dag is not None else ()
+        return parts_of(self._fresh(), cluster, names, applied) if keeps_to_some else ()
 
     def shown(self, dag: Dag | None, cluster: int, *, has_any: bool) -> dict[str, Any]:
         """Those that the DAG keeps to, while it may have a part of them."""
@@ -71,6 +72,10 @@ class LimitsInUse:
             now = time.monotonic()
             self._next = now + max(FRESH_S, SHARE * (now - begun))
         return self._known
+
+
+def _applied(dag: Dag) -> tuple[str, ...]:
+    return tuple(map(str.lower, applied_to(dag)))
 
 
 def watcher() -> LimitsInUse:
@@ -109,7 +114,7 @@ def asked(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     from condor_pydagman.adapters.request_client import limits_trouble_of
     from condor_pydagman.features.shared_limits.listing import all_limits
 
-    found, unknown = LimitsAsked(), []
+    found, unknown = LimitsAsked(applied=_applied(dag)), []
     try:
         found = found._replace(trouble=limits_trouble_of(primary))
     except PydagmanError as error:

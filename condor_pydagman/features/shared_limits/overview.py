@@ -56,14 +56,17 @@ class OwnPart(NamedTuple):
     own: int  # what this DAG has of that
     waiting: int  # how many more this DAG wants
     waits: str  # one that waits for it, in words
+    applied: bool = False  # whether the administrator's rule says so, and not the DAG
 
 
 class LimitsAsked(NamedTuple):
-    """What an explanation knows: all limits; and why the DAG can't have places of them, as DAGMan
-    says, '' if it can."""
+    """What an explanation knows: all limits; why the DAG can't have places of them, as DAGMan
+    says, '' if it can; and the names of those that the administrator applies to it, in lower
+    case."""
 
     rows: tuple[LimitRow, ...] = ()
     trouble: str = ""
+    applied: tuple[str, ...] = ()
 
 
 class Owned(NamedTuple):
@@ -116,13 +119,17 @@ def waits_for(found: Sequence[LimitRow], cluster: int) -> list[LimitRow]:
 
 
 def parts_of(
-    found: Sequence[LimitRow], cluster: int, names: Collection[str] | None
+    found: Sequence[LimitRow],
+    cluster: int,
+    names: Collection[str] | None,
+    applied: Collection[str] = (),
 ) -> list[OwnPart]:
     """How limits stand for the DAG of a DAGMan job.
 
     Args:
         names: of those that it keeps to, in lower case; None if that is not known: then those of
             which it has or wants something.
+        applied: names of those that the administrator applies to it, in lower case.
     """
     parts = []
     for row in found:
@@ -130,7 +137,11 @@ def parts_of(
         if mine if names is None else row.name.lower() in names:
             own, waiting = sum(one.taken for one in mine), sum(one.waiting for one in mine)
             waits, what = WORDS[row.kind]
+            is_applied = row.name.lower() in applied
             parts.append(
-                OwnPart(row.name, row.kind, row.most, what, row.taken, own, waiting, waits)
+                OwnPart(
+                    *(row.name, row.kind, row.most, what, row.taken, own, waiting, waits),
+                    applied=is_applied,
+                )
             )
     return parts

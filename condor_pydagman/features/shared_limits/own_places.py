@@ -34,9 +34,7 @@ class Places:
         self._classes = LimitClasses(dag)
         # by class, how many nodes are in each state, services included
         self.counts = [[0] * len(State)]
-        # Where there are jobs already, their nodes have kept to no limit so far.
-        # by class, procs that wait in the queue
-        self.idle = [job_table.idle]
+        self.idle = [0]  # by class, procs that wait in the queue
         # by class and kind, how many places it may use; NO_LIMIT: any number
         self.most = [[NO_LIMIT] * len(PLACES)]
         self.held = [[0] * len(PLACES)]  # the same, how many are its own as far as others know
@@ -48,6 +46,8 @@ class Places:
         self._add_classes()
         for number, state in zip(self.class_of, nodes.states):
             self.counts[number][state] += 1
+        # A DAG may have jobs when it gets its first limit.
+        self.idle = self._count_idle(job_table)
 
     @property
     def names(self) -> Sequence[tuple[str, ...]]:
@@ -155,13 +155,17 @@ class Places:
         self.full[number] = grant.full
         self.waits[number] = wanted if grant.full is not None else 0
 
+    def _count_idle(self, job_table: JobTable) -> list[int]:
+        idle = [0] * len(self.names)
+        for node, jobs in job_table.by_node.items():
+            idle[self.class_of[node]] += sum(bool(flags & IDLE) for flags in jobs.procs.values())
+        return idle
+
     def validate(self, nodes: Nodes, job_table: JobTable) -> None:
         """Raise AssertionError if a recount differs."""
         recount = [[0] * len(State) for _ in self.counts]
         for number, state in zip(self.class_of, nodes.states):
             recount[number][state] += 1
         assert recount == self.counts, (recount, self.counts)
-        idle = [0] * len(self.idle)
-        for node, jobs in job_table.by_node.items():
-            idle[self.class_of[node]] += sum(bool(flags & IDLE) for flags in jobs.procs.values())
+        idle = self._count_idle(job_table)
         assert idle == self.idle, (idle, self.idle)

@@ -5,6 +5,10 @@ request.  Who waits is woken.  Nothing of this is in the nodes log: what is in u
 states of the nodes, after a restart as well, and a request always says all of it; so a request or
 an answer that is lost neither forgets a place nor doubles one.
 
+What the administrator's rules apply is in the Dag from the start (`rules`), as lines of a DAG file
+are.  The record of it is for readers, who do not know the rules that were in force: DAGMan itself
+goes by its own, also in a recovery, since limits decide when nodes start, and no state of theirs.
+
 After a restart the PRE scripts of all DAGs keep to one pace, if the administrator wants that: a
 limit of starts, which a DAG has for this alone if it has no others.
 """
@@ -15,10 +19,16 @@ from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Shown
-from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.shared_limits.commands import limit_uses_of
+from condor_pydagman.engine.run_records import Kind as RecordKind
+from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.shared_limits.commands import (
+    LimitsOfDag,
+    applied_to,
+    limit_uses_of,
+)
 from condor_pydagman.features.shared_limits.definitions import RESTART, WORD_OF, Kind
 from condor_pydagman.features.shared_limits.fair_shares import Demand
 from condor_pydagman.features.shared_limits.messages import (
@@ -35,7 +45,7 @@ from condor_pydagman.features.shared_limits.queues import (
     LimitedScriptQueue,
 )
 from condor_pydagman.graph.grow import Growth
-from condor_pydagman.vocabulary import ScriptKind
+from condor_pydagman.vocabulary import NO_NODE, ScriptKind
 
 PAUSE_S = 0.05  # between two requests for places, at least
 LOOK_S = 20.0  # between two looks of who waits: who is killed tells nobody
@@ -45,6 +55,7 @@ RETRY_S = 5.0  # after the directory could not be asked
 _AHEAD = 4  # places that a class keeps for nodes that are about to follow, at least
 _AHEAD_PART = 4  # one of so many that it uses, beyond that
 _PRE_RUN = int(State.PRE_RUN)
+_APPLIED = RecordKind("limits that rules apply")
 
 Waiting = tuple[int, int, int]  # nodes, PRE and POST scripts
 
@@ -53,6 +64,7 @@ class SharedLimits(Feature):
     """Limits that the DAG shares with others."""
 
     name = "shared_limits"
+    records = (("LIMITS_APPLIED", "on_applied"),)
     replies = (
         (PlacesGiven, "on_given"),
         (PlacesUnknown, "on_unknown"),
@@ -76,6 +88,7 @@ class SharedLimits(Feature):
         # when one is due though nothing has happened
         self.look_at = self.pause_until = self.spare_since = 0.0
         self.trouble = ""  # why places can't be had, as was told; '' if they can
+        self.told = ""  # which limits rules apply, as the log has it: names with blanks
         self._begin_if_limited()
 
     def _begin_if_limited(self) -> None:
@@ -119,8 +132,27 @@ class SharedLimits(Feature):
         if self.places is not None:
             self.places.idle_changed(node, change)
 
+    def begins(self) -> None:
+        """Tell readers of the log what applies."""
+        if not self.run.recovering:
+            self._tell_applied()
+
+    def _tell_applied(self) -> None:
+        applied = " ".join(applied_to(self.run.dag))
+        if applied != self.told and self.run.mode is Mode.RUN:
+            record = do.AppendJournalRecord("LIMITS_APPLIED", NO_NODE, 0, 0, text=applied)
+            self.run.write(_APPLIED, "", record)
+
+    def on_applied(self, _: int, event: LogEvent) -> None:
+        """From here on these limits apply; who only follows the log learns it from that."""
+        self.run.written.clear(_APPLIED)
+        self.told = event.text
+        if self.run.mode is Mode.FOLLOW:
+            LimitsOfDag.put(self.run.dag).applied = tuple(event.text.split())
+
     def replayed(self) -> None:
-        """The pace of PRE scripts begins, of those that wait now."""
+        """The pace of PRE scripts begins, of those that wait now; and rules may have changed."""
+        self._tell_applied()
         if self.run.admin.all_restart_pre_rate and not self.run.is_rehearsal:
             self.pace_left = len(self.run.scripts.pre)
 

@@ -15,6 +15,7 @@ from condor_pydagman.words import duration, number
 
 _MAX_DAGS = 3
 _WHO = "condor_pydagman limits --dags"
+_BY_RULE = "applied by the administrator"
 
 
 def overview_lines(seen: Overview) -> Iterator[Flow]:
@@ -22,7 +23,8 @@ def overview_lines(seen: Overview) -> Iterator[Flow]:
     for limit in seen.of_features.get("shared_limits", ()):
         taken = f"{number(limit['taken'])} of {number(limit['most'])} {limit['what']} in use"
         own = f"{number(limit['own'])} by this DAG"
-        yield flow(f"shared limit {limit['name']}: {taken}, {own}", "")
+        name = f"{limit['name']} ({_BY_RULE})" if limit.get("applied") else limit["name"]
+        yield flow(f"shared limit {name}: {taken}, {own}", "")
 
 
 def notices(facts: Facts) -> Iterator[Notice]:
@@ -45,7 +47,8 @@ def notices(facts: Facts) -> Iterator[Notice]:
         in_use = f"{row.taken:,} of {row.most:,} {taken} are in use{_by(row, facts.cluster)}"
         waited = duration(max(0.0, facts.now - mine.since))
         evidence = (Evidence("the shared limits", f"the DAG has waited for {waited}", mine.since),)
-        yield _full(row.name, mine.waiting, what, in_use, evidence, mine.since)
+        name = _named(row.name, row.name.lower() in asked.applied)
+        yield _full(name, mine.waiting, what, in_use, evidence, mine.since)
 
 
 def _of_glance(limits: Sequence[Mapping[str, Any]]) -> Iterator[Notice]:
@@ -53,7 +56,13 @@ def _of_glance(limits: Sequence[Mapping[str, Any]]) -> Iterator[Notice]:
         if limit["waiting"]:
             by = f", {limit['own']:,} by this DAG" if limit["own"] else ""
             in_use = f"{limit['taken']:,} of {limit['most']:,} {limit['what']} are in use{by}"
-            yield _full(limit["name"], limit["waiting"], limit["waits"], in_use)
+            name = _named(limit["name"], limit.get("applied", False))
+            yield _full(name, limit["waiting"], limit["waits"], in_use)
+
+
+def _named(name: str, applied: bool) -> str:
+    """A limit, and whose it is if the DAG does not name it."""
+    return f"{message(name)}, which is {_BY_RULE}" if applied else message(name)
 
 
 def _full(
@@ -66,7 +75,7 @@ def _full(
 ) -> Notice:
     sentence = (
         f"{number_of(waiting, what)} {does(waiting, 'be')} waiting for the shared limit"
-        f" {message(name)}: {in_use}."
+        f" {name}: {in_use}."
     )
     return Notice(
         "limit.full",

@@ -1,9 +1,11 @@
 """Several DAGs under limits that they share, in virtual time: engines, one schedd, one directory.
 
 DAGMans are killed and start again, requests and their answers are lost, one is held for long,
-limits are changed, and DAGs grow, some of which had no limits before.  L1: no limit is exceeded,
-unless it has been lowered.  L2: no more starts in any minute.  L3: every DAG ends well, so nobody
-starves and nothing leaks.  L4: at the end nothing is held.
+limits are changed, and DAGs grow, some of which had no limits before.  To some DAGs a rule of the
+administrator applies limits; it may change while a DAGMan is down.  L1: no limit is exceeded,
+unless it has been lowered, or a rule has changed.  L2: no more starts in any minute.  L3: every DAG
+ends well, so nobody starves and nothing leaks.  L4: at the end nothing is held.  L5: who reads the
+log of a DAG knows which limits are applied to it.
 
 `python -m tests.features.shared_limits.sim SEED [COUNT]` runs seeds.
 """
@@ -66,6 +68,11 @@ class Dagman:
         self._rng = Random(f"grow {world.seed} {name}")
         if self._rng.random() < 0.3:
             self._base.features.clear()
+        self._rules = Random(f"rules {world.seed} {name}")
+        self.applied: tuple[str, ...] = ()
+        if self._rules.random() < 0.4:
+            LimitsOfDag.put(self._base).uses = []
+            self.applied = ("a",) if self._rules.random() < 0.7 else ("b", "a")
         self.texts: dict[str, PieceText] = {}
         self.dag = self._base
         self.log: list[inputs.LogEvent] = []
@@ -83,8 +90,14 @@ class Dagman:
         if self.done:
             return
         self.life += 1
+        self._started = self.world.now
         recovering = self.life > 1
+        if recovering and self._rules.random() < 0.1:
+            self.applied = self._rules.choice(((), ("a",), ("b",)))
+            self.world.lowered |= {"a", "b"}
         self.dag = dag = deepcopy(self._base)
+        if self.applied:
+            LimitsOfDag.put(dag).applied = self.applied
         given = {"growth": Pieces(dag, self.texts)}
         self.engine = Engine(dag, CONFIG, Throttles(), dag_id=1, given=given, check=validate)
         for _ in range(self._rng.randint(0, 2)):
@@ -171,10 +184,18 @@ class Dagman:
             self._later(rng.uniform(0, 0.2), lambda: self._round(action))
         elif isinstance(action, do.Exit):
             require(action.code == 0, f"L3: DAG {self.name} ends with {action.code}")
+            self._check_log()
             self.done, self.engine, self.claims = True, None, None
         else:
             for event in make.appended(self.dag, action):
                 self._later(rng.uniform(0, 0.1), lambda event=event: self.write(event))
+
+    def _check_log(self) -> None:
+        """L5."""
+        texts = [event.text for event in self.log if event.record == "LIMITS_APPLIED"]
+        told, applied = texts[-1] if texts else "", " ".join(self.applied)
+        is_known = told == applied or self.world.now < self._started + 1.0
+        require(is_known, f"L5: the log has {told!r}, not {applied!r}")
 
     def write(self, event: inputs.LogEvent) -> None:
         """An event comes into the log, and is read a little later."""

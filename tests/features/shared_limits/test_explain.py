@@ -43,6 +43,15 @@ def test_who_has_how_much_of_the_limit() -> None:
     ]
 
 
+def test_a_limit_that_the_dag_does_not_name() -> None:
+    row = LimitRow("tape", "JOBS", 9, False, 9, 1, (part("t.dag", 7, 9, 1),))
+    (notice,) = notices(known(facts_with(LimitsAsked((row,), applied=("tape",)))))
+    assert notice.sentence == (
+        "1 node is waiting for the shared limit tape, which is applied by the administrator: 9 of 9"
+        " jobs are in use, 9 by this DAG."
+    )
+
+
 def test_a_dag_that_does_not_wait_is_told_nothing() -> None:
     assert said(part("t.dag", 7, 50), part("a.dag", 1, 3, 5)) == []
 

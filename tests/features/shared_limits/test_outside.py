@@ -48,6 +48,17 @@ def test_those_that_the_dag_keeps_to() -> None:
     assert limits.asked == 1, "not for each look"
 
 
+def test_one_that_the_administrator_applies_is_told_apart() -> None:
+    dag = a_dag("other")
+    LimitsOfDag.of(dag).applied = ("Tape",)
+    assert {part.name: part.applied for part in Limits().of(dag, 7)} == {
+        "Tape": True,
+        "other": False,
+    }
+    LimitsOfDag.of(dag).uses = []
+    assert [part.name for part in Limits().of(dag, 7)] == ["Tape"]
+
+
 def test_nothing_is_read_for_a_dag_that_keeps_to_none() -> None:
     limits = Limits()
     assert limits.of(a_dag(), 7) == ()

@@ -40,6 +40,22 @@ def test_shared_limits_while_the_dag_runs(tmp_path: Path) -> None:
     assert limits.asked == asked
 
 
+def test_a_limit_that_the_log_says_is_applied(tmp_path: Path) -> None:
+    logs = started(tmp_path)
+    limits = Limits()
+    with locks.held(tmp_path / "t.dag.lock", "7\n"):
+        dag = watched(logs, outside=OutsideFacts({"shared_limits": limits}))
+        assert not in_use(dag.look())
+        assert not limits.asked, "a plain DAG"
+        logs.record("LIMITS_APPLIED", node="", text="tape")
+        one = dag.look()
+        assert [(limit["name"], limit["applied"]) for limit in in_use(one)] == [("Tape", True)]
+        shown = " ".join(text(one).split())
+        assert "shared limit Tape (applied by the administrator): 9 of 9 jobs in use" in shown
+        logs.record("LIMITS_APPLIED", node="", text="")
+        assert not in_use(dag.look())
+
+
 def test_shared_limits() -> None:
     tape = OwnPart("tape", "JOBS", 1000, "jobs", 950, 120, 43, "node")
     pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script")

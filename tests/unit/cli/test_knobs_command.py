@@ -170,6 +170,7 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
                 "PYDAGMAN_SITES_INTERVAL",
                 "PYDAGMAN_SITES_DIR",
                 "PYDAGMAN_SHARED_LIMITS",
+                "PYDAGMAN_APPLIED_LIMITS",
                 "PYDAGMAN_LIMITS_DIR",
                 "PYDAGMAN_MAX_STARTS_PER_MINUTE",
                 "PYDAGMAN_ALL_PRE_SCRIPTS_PER_SECOND",

@@ -237,7 +237,7 @@ def prepared(*words: str, added: tuple[str, ...] = (), config: Config | None = N
     options = parse_submit(words)
     options = options._replace(dagman=options.dagman or OURS)
     arguments = ["-Dag", "t.dag", "-CsdVersion", htcondor2.version()]
-    return Prepared(options, "", added, config or Config(), arguments, {})
+    return Prepared(options, "", added, config or Config(), Config(), arguments, {})
 
 
 @pytest.mark.parametrize(
