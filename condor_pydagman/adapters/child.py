@@ -1,17 +1,15 @@
 """A forked process that answers requests, one after another, so that a call which hangs holds up
 that process alone.
 
-Requests and answers are lines of JSON on a pair of connected sockets.  The process has the memory
-and the environment of its parent as they were when it was forked, none of its other descriptors,
-and none of its signals.  It dies with its parent: the kernel kills it (PR_SET_PDEATHSIG, prctl(2)).
+Requests and answers are messages on a pair of connected sockets (`processes.Messages`).  The
+process has the memory and the environment of its parent as they were when it was forked, none of
+its other descriptors, and none of its signals.  It dies with its parent: the kernel kills it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
-import json
 import os
 import select
 import signal
@@ -19,9 +17,12 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from condor_pydagman.adapters.processes import Messages, close_all_but, end_with
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.timers import (
     FIRST_PROCESS_RETRY_S,
     KILL_TIMEOUT_S,
@@ -31,8 +32,6 @@ from condor_pydagman.timers import (
 
 _SEND_TIMEOUT = struct.pack("@ll", SEND_TIMEOUT_S, 0)  # struct timeval
 _BLOCK = 1 << 18  # bytes received at a time
-_IDLE = b'"idle"\n'  # the process leaves; it has taken no request that it has not answered
-_PR_SET_PDEATHSIG = 1
 # What a terminal or an administrator sends to all processes of a group: the parent obeys it.
 _UNHEARD = (
     signal.SIGHUP,
@@ -48,8 +47,8 @@ class Child:
     """A process that serves this one.
 
     Args:
-        serve: called in the child with each request; what it returns is the answer.  Both are what
-            JSON knows: None, bool, int, float, str, list and dict (with str keys).
+        serve: called in the child with each request; what it returns is the answer.
+        kinds: classes of what is in requests and answers beyond JSON; see `Messages`.
         stays: called in the child when it has nothing to do, whether it stays nevertheless.
         alarm_s: seconds after which the kernel kills the child, whatever it does; None: never.
 
@@ -60,12 +59,13 @@ class Child:
     def __init__(
         self,
         serve: Callable[[Any], Any],
+        kinds: Iterable[type] = (),
         *,
         stays: Callable[[], bool] = lambda: False,
         alarm_s: float | None = None,
     ) -> None:
         self.idle = self.overdue = False  # whether the child has left for want of requests
-        self._buffer: list[bytes] = []
+        self._messages = Messages(kinds)
         self._socket, theirs = socket.socketpair()
         parent = os.getpid()
         try:
@@ -75,7 +75,9 @@ class Child:
             theirs.close()
             raise
         if self.pid == 0:
-            _be_child(theirs, parent, serve, stays, alarm_s)
+            _be_child(
+                theirs, parent, lambda: _answer(theirs, self._messages, serve, stays), alarm_s
+            )
         theirs.close()
         # not settimeout(): with that, recv() would wait as well
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _SEND_TIMEOUT)
@@ -92,8 +94,9 @@ class Child:
 
         That the child is gone is told by `receive`.
         """
+        line = self._messages.line([request, idle_s])
         try:
-            self._socket.sendall(json.dumps([request, idle_s]).encode("ascii") + b"\n")
+            self._socket.sendall(line)
         except OSError:  # it is gone, or it does not read
             os.kill(self.pid, signal.SIGKILL)
 
@@ -111,14 +114,9 @@ class Child:
                 data = b""
             if not data:
                 raise EOFError
-        head, newline, rest = data.rpartition(b"\n")
-        if not newline:
-            self._buffer.append(rest)
-            return []
-        lines = b"".join((*self._buffer, head)).split(b"\n")
-        self._buffer = [rest]
-        self.idle = self.idle or lines[-1] + newline == _IDLE
-        return [json.loads(line) for line in lines if line + newline != _IDLE]
+        messages = self._messages.received(data)
+        self.idle = self.idle or [] in messages
+        return [message[0] for message in messages if message]
 
     def kill(self) -> None:
         """End the child, whatever it does; it is gone then, or can do nothing more."""
@@ -129,20 +127,6 @@ class Child:
         status = _status_of(self.pid)
         # whether it was killed because of `alarm_s`; known after `kill`
         self.overdue = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
-
-
-def watched(child: Child, epoll: select.epoll) -> Child:
-    """The child, after `epoll` has been told of it.
-
-    Raises:
-        OSError: that can't be; the child has been ended.
-    """
-    try:
-        epoll.register(child.fileno(), select.EPOLLIN)
-    except OSError:
-        child.kill()
-        raise
-    return child
 
 
 def _status_of(pid: int) -> int:
@@ -161,24 +145,18 @@ def _status_of(pid: int) -> int:
 
 
 def _be_child(
-    ours: socket.socket,
-    parent: int,
-    serve: Callable[[Any], Any],
-    stays: Callable[[], bool],
-    alarm_s: float | None,
+    ours: socket.socket, parent: int, answer: Callable[[], None], alarm_s: float | None
 ) -> None:
     """Live as the child; never returns."""
     try:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # it died before the kernel knew
-            os._exit(0)
+        end_with(parent)
         gc.freeze()  # what is there stays: to look at it would copy its pages
         _forget_signals()
         close_all_but((ours.fileno(),))
         if alarm_s is not None:
             signal.setitimer(signal.ITIMER_REAL, alarm_s)
         with contextlib.suppress(ConnectionError):  # the parent is gone
-            _answer(ours, serve, stays)
+            answer()
     except BaseException:  # whatever it is, the child must not go on as its parent
         sys.excepthook(*sys.exc_info())
     finally:
@@ -194,70 +172,197 @@ def _forget_signals() -> None:
         signal.siginterrupt(number, False)
 
 
-def close_all_but(kept: Collection[int]) -> None:
-    """Close what the parent had open, but for the standard streams: a lock that lives as long as
-    its descriptor must not outlive the parent."""
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) not in kept:
-            with contextlib.suppress(OSError):  # that of the directory just listed
-                os.close(int(name))
-
-
-def _answer(ours: socket.socket, serve: Callable[[Any], Any], stays: Callable[[], bool]) -> None:
+def _answer(
+    ours: socket.socket,
+    messages: Messages,
+    serve: Callable[[Any], Any],
+    stays: Callable[[], bool],
+) -> None:
     ready = select.poll()
     ready.register(ours.fileno(), select.POLLIN)
-    received, idle_s = b"", None
+    asked: deque[Any] = deque()
+    idle_s = None
     while True:
-        line, newline, rest = received.partition(b"\n")
-        if newline:
-            received = rest
-            request, idle_s = json.loads(line)
-            ours.sendall(json.dumps(serve(request)).encode("ascii") + b"\n")
-        elif received or ready.poll(None if idle_s is None else 1000 * idle_s) or stays():
+        if asked:
+            request, idle_s = asked.popleft()
+            ours.sendall(messages.line([serve(request)]))
+        elif ready.poll(None if idle_s is None else 1000 * idle_s) or stays():
             data = ours.recv(_BLOCK)
             if not data:
                 return  # the parent is gone
-            received += data
+            asked.extend(messages.received(data))
         else:
-            ours.sendall(_IDLE)
+            ours.sendall(messages.line([]))  # it has taken nothing that it has not answered
             return
 
 
-class ProcessShortage:
-    """Starts a child, or says when to try again, since the machine may have no process for it: too
-    many processes, too many open files, no memory.
+Then = Callable[[Any], None]
 
-    What the child was to do is not refused for that: it would count as a failure of a node, or as a
-    history without the jobs that it has.
+
+class Call(NamedTuple):
+    """What a child is asked, and who is given the result."""
+
+    request: Any
+    then: Then
+
+
+class Calls:
+    """What one child after another is asked, in its order: the life of the child, and what becomes
+    of requests.  Those who know what is asked are subclasses.
+
+    A child is forked when there is something to ask, and another one when it has gone.  While the
+    machine has no process for it (too many processes or open files, no memory), what is asked
+    waits: it is not refused, as it would count as a failure of a node, or as a history without the
+    jobs that it has.
 
     Args:
         purpose: of the child, for messages.
+        epoll: becomes readable when the child has answered or has ended.
         clock: monotonic seconds.
-        warn: told of each try that fails.
+        warn: is told of each try to start a child that fails.
     """
 
+    # why a request has no result whose child has died, or takes too long
+    died: str
+    late: str
+
     def __init__(
-        self, purpose: str, clock: Callable[[], float], warn: Callable[[str], None]
+        self,
+        purpose: str,
+        epoll: select.epoll,
+        clock: Callable[[], float],
+        warn: Callable[[str], None],
     ) -> None:
-        # before that no child is started, monotonic seconds; None if the last one was
-        self.retry_at: float | None = None
         self._purpose = purpose
+        self._epoll = epoll
         self._clock = clock
         self._warn = warn
+        self._child: Child | None = None
+        self._waiting: deque[Call] = deque()
+        self._asked: deque[Call] = deque()  # what the child has been asked, in order
+        self._results: list[tuple[Then, Any]] = []
+        self._give_up_at: float | None = None  # when to end the child, monotonic seconds
+        # before that no child is started, monotonic seconds; None if the last one was
+        self._retry_at: float | None = None
         self._pause_s = FIRST_PROCESS_RETRY_S
 
-    def started(self, start: Callable[[], Child]) -> Child | None:
-        """What `start` returns; None if it raises an OSError, or if it is too early for it."""
+    @property
+    def busy(self) -> bool:
+        """Whether something that was asked has not been answered yet."""
+        return bool(self._asked or self._waiting or self._results)
+
+    def next_deadline(self) -> float | None:
+        """When to call `results` though nothing is readable, monotonic seconds."""
+        times = (self._give_up_at, self._retry_at if self._waiting else None)
+        return min((time for time in times if time is not None), default=None)
+
+    def results(self) -> list[tuple[Then, Any]]:
+        """What has come since the last call, and who is to be given it."""
+        if self._child is not None:
+            self._receive(self._child)
+        if self._give_up_at is not None and self._clock() >= self._give_up_at:
+            self._end_child()
+            self._lose_asked(self.late)
+        self._send_next()
+        results, self._results = self._results, []
+        return results
+
+    def end(self) -> None:
+        """Give up: nobody is answered any more."""
+        for calls in (self._waiting, self._asked, self._results):
+            calls.clear()
+        self._end_child()
+
+    # What a subclass says.
+
+    def _made(self) -> Child:
+        """A new child.
+
+        Raises:
+            OSError: no process can be had.
+        """
+        raise NotImplementedError
+
+    def _has_room(self) -> bool:
+        """Whether the child is to be asked what is next."""
+        return not self._asked
+
+    def _send(self, child: Child, request: Any) -> None:
+        """Ask the child."""
+        child.send(request)
+
+    def _answered(self, call: Call, answer: Any) -> None:
+        """The child has answered."""
+        self._results.append((call.then, answer))
+
+    def _lost(self, call: Call, reason: str) -> None:
+        """There is no answer; how far the child came is not known."""
+        raise NotImplementedError
+
+    # The life of the child.
+
+    def _add(self, calls: Iterable[Call]) -> None:
+        self._waiting.extend(calls)
+        self._send_next()
+
+    def _send_next(self) -> None:
+        while self._waiting and self._has_room():
+            child = self._child or self._started()
+            if child is None:
+                return
+            call = self._waiting.popleft()
+            self._asked.append(call)
+            self._send(child, call.request)
+
+    def _started(self) -> Child | None:
+        """A new child that is watched; None if there is no process, or if it is too early to try
+        again."""
         now = self._clock()
-        if self.retry_at is not None and now < self.retry_at:
+        if self._retry_at is not None and now < self._retry_at:
             return None
         try:
-            child = start()
+            self._start()
         except OSError as error:
             pause_s = self._pause_s
-            self.retry_at, self._pause_s = now + pause_s, min(2 * pause_s, MAX_PROCESS_RETRY_S)
+            self._retry_at, self._pause_s = now + pause_s, min(2 * pause_s, MAX_PROCESS_RETRY_S)
             what = f"can't start a process to {self._purpose}: {error.strerror}"
             self._warn(f"{what}; next try in {pause_s:.0f} s")
             return None
-        self.retry_at, self._pause_s = None, FIRST_PROCESS_RETRY_S
-        return child
+        self._retry_at, self._pause_s = None, FIRST_PROCESS_RETRY_S
+        return self._child
+
+    def _start(self) -> None:
+        child = self._made()
+        try:
+            self._epoll.register(child.fileno(), select.EPOLLIN)
+        except OSError:
+            child.kill()
+            raise
+        self._child = child
+
+    def _receive(self, child: Child) -> None:
+        try:
+            answers = child.receive()
+        except EOFError:
+            self._end_child()
+            if child.idle:  # it has not taken what it was asked last
+                self._waiting.extendleft(reversed(self._asked))
+                self._asked.clear()
+            self._lose_asked(self.late if child.overdue else self.died)
+            return
+        for answer in answers:
+            call = self._asked.popleft()
+            self._give_up_at = None
+            self._answered(call, answer)
+            self._send_next()
+
+    def _lose_asked(self, reason: str) -> None:
+        asked, self._asked = self._asked, deque()
+        for call in asked:
+            self._lost(call, reason)
+
+    def _end_child(self) -> None:
+        child, self._child, self._give_up_at = self._child, None, None
+        if child is not None:
+            self._epoll.unregister(child.fileno())
+            child.kill()

@@ -62,8 +62,8 @@ MAX_VALUE_CHARS = 1 << 20  # of a value with its macros expanded: the bindings n
 class Unreadable(PoolError):
     """A line of the description can't be read; the bindings do not say which."""
 
-    def __init__(self) -> None:
-        super().__init__(UNREADABLE, transient=False)
+    def __init__(self, reason: str = UNREADABLE, *, transient: bool = False) -> None:
+        super().__init__(reason, transient=transient)
 
 
 class _SubmitLines(htcondor2.Submit):  # type: ignore[misc]

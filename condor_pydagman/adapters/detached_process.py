@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from condor_pydagman.adapters.child import close_all_but
+from condor_pydagman.adapters.processes import close_all_but
 from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.vocabulary import SECRETS
 

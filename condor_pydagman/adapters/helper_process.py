@@ -11,14 +11,25 @@ from __future__ import annotations
 import resource
 import select
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
-from condor_pydagman.adapters.child import Child, ProcessShortage, watched
+from condor_pydagman.adapters.child import Call, Calls, Child, Then
+from condor_pydagman.adapters.processes import error_text
 from condor_pydagman.errors import PydagmanError
 
-Then = Callable[[Any], None]
+
+class Waker(Protocol):
+    """Is woken by others; see `features.common.adapters.job_claims`."""
+
+    def begin(self, epoll: select.epoll) -> None:
+        """Have it become readable when somebody wakes DAGMan."""
+
+    def was_woken(self) -> bool:
+        """Whether somebody has, since the last call."""
+
+    def end(self, epoll: select.epoll) -> None:
+        """Hear nobody any more."""
 
 
 class Helper(ABC):
@@ -40,17 +51,11 @@ class Helper(ABC):
     knows_s = 0.0
     is_like_new = False  # whether another one, made later, could go on in its place
 
+    # by which others wake DAGMan, and what the engine is told then; None: nobody does
+    waker: Waker | None = None
+    woken: Any = None
+
     # In DAGMan.
-
-    def begin(self, epoll: select.epoll) -> None:  # noqa: B027  # most have nothing to say unasked
-        """Have it become readable when there is something to say without being asked."""
-
-    def unasked(self) -> Sequence[Any]:
-        """What is to be said to the engine without being asked."""
-        return ()
-
-    def end(self, epoll: select.epoll) -> None:  # noqa: B027
-        """DAGMan ends."""
 
     def give_up(self) -> None:  # noqa: B027
         """The DAG has ended: nothing is kept for it any more."""
@@ -86,7 +91,7 @@ class Helper(ABC):
         """Do it; returns the answer.  What it raises is the reason that `failed` is told."""
 
 
-class HelperProcess:
+class HelperProcess(Calls):
     """The orders of a helper, and the process that does them.
 
     Args:
@@ -102,23 +107,13 @@ class HelperProcess:
         clock: Callable[[], float],
         warn: Callable[[str], None],
     ) -> None:
+        super().__init__(helper.purpose, epoll, clock, warn)
         self.helper = helper
-        self._epoll = epoll
-        self._clock = clock
-        self._messages = Messages(helper.kinds)
-        self._child: Child | None = None
-        self._waiting: deque[tuple[Any, Then]] = deque()  # the first one is being done
-        self._until: float | None = None
-        self._results: list[tuple[Then, Any]] = []
-        self._shortage = ProcessShortage(helper.purpose, clock, warn)
+        self.died, self.late = self._in_words(helper.died), self._in_words(helper.late)
         self._tell: Then | None = None  # who has asked last
-        helper.begin(epoll)
+        if helper.waker is not None:
+            helper.waker.begin(epoll)
         self._is_limited = not helper.max_bytes  # in the process: its memory
-
-    @property
-    def busy(self) -> bool:
-        """Whether an order is still to be done."""
-        return bool(self._waiting or self._results)
 
     @property
     def rests(self) -> bool:
@@ -128,11 +123,7 @@ class HelperProcess:
 
     def next_deadline(self) -> float | None:
         """When to call `results` though no process has answered, monotonic seconds."""
-        if self._results:
-            return self._clock()
-        if not self._waiting:
-            return None
-        return self._until if self._until is not None else self._shortage.retry_at
+        return self._clock() if self._results else super().next_deadline()
 
     def ask(self, request: Any, then: Then) -> None:
         """Do what is asked; `then` is given the reply later, or several that are parts of it."""
@@ -142,106 +133,55 @@ class HelperProcess:
         except PydagmanError as error:
             self._results.append((then, self.helper.failed(request, str(error))))
             return
-        idle = not self._waiting
-        self._waiting.extend((order, then) for order in orders)
-        if idle and orders:
-            self._begin()
+        self._add(Call(order, then) for order in orders)
 
     def results(self) -> list[tuple[Then, Any]]:
         """What has been done."""
-        unasked = self.helper.unasked()
-        if self._tell is not None:
-            self._results += [(self._tell, reply) for reply in unasked]
-        if self._child is not None:
-            self._receive(self._child)
-        if self._waiting and self._until is None:
-            self._begin()
-        elif self._until is not None and self._clock() >= self._until:
-            self._end_child()
-            self._fail(self._in_words(self.helper.late))
-        results, self._results = self._results, []
-        return results
+        waker = self.helper.waker
+        if waker is not None and waker.was_woken() and self._tell is not None:
+            self._results.append((self._tell, self.helper.woken))
+        return super().results()
 
     def end(self) -> None:
         """Give up."""
-        self._waiting.clear()
-        self._results.clear()
-        self._end_child()
-        self.helper.end(self._epoll)
+        super().end()
+        if self.helper.waker is not None:
+            self.helper.waker.end(self._epoll)
 
-    def _begin(self) -> None:
-        child = self._child or self._shortage.started(self._fork)
-        if child is None:
-            return
-        self._child = child
-        order = self._waiting[0][0]
-        self._until = self._clock() + self.helper.time_limit(order, self.helper.timeout_s)
-        child.send(self._messages.encoded(order), self.helper.knows_s + self.helper.stays_s)
+    def _made(self) -> Child:
+        return Child(self._serve, self.helper.kinds)
 
-    def _fork(self) -> Child:
-        return watched(Child(self._serve), self._epoll)
+    def _send(self, child: Child, order: Any) -> None:
+        helper = self.helper
+        self._give_up_at = self._clock() + helper.time_limit(order, helper.timeout_s)
+        child.send(order, helper.knows_s + helper.stays_s)
 
-    def _serve(self, message: Any) -> Any:
+    def _serve(self, order: Any) -> list[Any]:
         """In the process: why nothing has come of an order, or the answer."""
         if not self._is_limited:
             self._is_limited = True
             _limit_memory(self.helper.max_bytes)
         try:
-            answer = self.helper.serve(self._messages.decoded(message))
+            return [None, self.helper.serve(order)]
         except Exception as error:  # whatever it is, it is told
             return [error_text(error), None]
-        return [None, self._messages.encoded(answer)]
 
-    def _receive(self, child: Child) -> None:
-        try:
-            messages = child.receive()
-        except EOFError:
-            idle = child.idle
-            self._end_child()
-            if self._waiting and not idle:
-                self._fail(self._in_words(self.helper.died))
-            return
-        for why, answer in messages:
-            if why is not None:
-                self._fail(why)
-            else:
-                order, _ = self._waiting[0]
-                self._found(self.helper.reply(order, self._messages.decoded(answer)))
+    def _answered(self, call: Call, answer: list[Any]) -> None:
+        why, found = answer
+        if why is not None:
+            self._lost(call, why)
+        else:
+            super()._answered(call, self.helper.reply(call.request, found))
 
-    def _end_child(self) -> None:
-        child, self._child, self._until = self._child, None, None
-        if child is not None:
-            self._epoll.unregister(child.fileno())
-            child.kill()
+    def _lost(self, call: Call, reason: str) -> None:
+        orders = self.helper.instead(call.request, reason)
+        self._waiting.extendleft(Call(order, call.then) for order in reversed(orders))
+        if not orders:
+            super()._answered(call, self.helper.failed(call.request, reason))
 
     def _in_words(self, limit: str) -> str:
         most = self.helper
         return limit.format(seconds=round(most.timeout_s), megabytes=most.max_bytes >> 20)
-
-    def _fail(self, reason: str) -> None:
-        """Nothing has come of the first order."""
-        order, then = self._waiting[0]
-        orders = self.helper.instead(order, reason)
-        if not orders:
-            self._found(self.helper.failed(order, reason))
-            return
-        self._waiting.popleft()
-        self._waiting.extendleft((one, then) for one in reversed(orders))
-        self._begin()
-
-    def _found(self, reply: Any) -> None:
-        _, then = self._waiting.popleft()
-        self._until = None
-        self._results.append((then, reply))
-        if self._waiting:
-            self._begin()
-
-
-def error_text(error: Exception) -> str:
-    """An error in words, one that is not expected in a line."""
-    if isinstance(error, PydagmanError):
-        return str(error)
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _limit_memory(more: int) -> None:
@@ -252,41 +192,3 @@ def _limit_memory(more: int) -> None:
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-
-
-_TUPLE, _DICT = "", "{}"
-
-
-class Messages:
-    """The messages of one helper.
-
-    Args:
-        kinds: all named tuples and numbers with names that are in its messages.
-    """
-
-    def __init__(self, kinds: Iterable[type]) -> None:
-        self._kinds: dict[str, Any] = {kind.__name__: kind for kind in kinds}
-        self._kinds[_TUPLE] = lambda *values: values
-        self._kinds[_DICT] = lambda *pairs: dict(pairs)
-
-    def encoded(self, value: Any) -> Any:
-        """A value in what JSON knows."""
-        if isinstance(value, tuple):
-            name = type(value).__name__ if type(value) is not tuple else _TUPLE
-            assert name in self._kinds, name
-            return {name: [self.encoded(one) for one in value]}
-        if isinstance(value, list):
-            return [self.encoded(one) for one in value]
-        if isinstance(value, dict):
-            return {_DICT: [self.encoded(pair) for pair in value.items()]}
-        name = type(value).__name__
-        return {name: [int(value)]} if name in self._kinds else value
-
-    def decoded(self, message: Any) -> Any:
-        """The value."""
-        if isinstance(message, list):
-            return [self.decoded(one) for one in message]
-        if isinstance(message, dict):
-            ((name, values),) = message.items()
-            return self._kinds[name](*map(self.decoded, values))
-        return message

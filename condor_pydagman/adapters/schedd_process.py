@@ -22,17 +22,17 @@ import contextlib
 import os
 import select
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from condor_pydagman.adapters import job_history, submit_checks
 from condor_pydagman.adapters import schedd_requests as ask
-from condor_pydagman.adapters.child import Child, ProcessShortage, watched
-from condor_pydagman.adapters.process_usage import memory_kb
+from condor_pydagman.adapters.child import Call, Calls, Child, Then
+from condor_pydagman.adapters.processes import error_text, memory_kb
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_requests import (
+    MESSAGE_KINDS,
     Listing,
     ListQueue,
     ListRemovable,
@@ -41,49 +41,21 @@ from condor_pydagman.adapters.schedd_requests import (
     Request,
     Submit,
     SubmitResult,
-    request_message,
-    request_of,
-    result_message,
-    result_of,
 )
 from condor_pydagman.adapters.submit_checks import FirstList, remarks_of
 from condor_pydagman.engine.actions import HoldJobs, SetJobPriorities
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.timers import CHILD_IDLE_S, GIVE_UP_S, HISTORY_TIMEOUT_S, LOOK_IDLE_S
 
 MAX_ASKED = 2  # submits handed over to the child: one that it makes, and the next
 MAX_NEXT_LENGTH = 8000  # characters of that one's description: it has to fit into a socket's buffer
 LARGE_BYTES = 150_000_000  # resident memory of a DAGMan whose child stays
 
-Then = Callable[[Any], None]
-
-_DIED = "the process that asks the schedd has died"
+C = TypeVar("C", bound=Calls)
 
 
-class Beside(Protocol):
-    """What has something else done by a process of its own; see `helper_process`."""
-
-    def next_deadline(self) -> float | None:
-        """When to call `results` though nothing is readable, monotonic seconds."""
-
-    def results(self) -> list[tuple[Then, Any]]:
-        """What has been done."""
-
-    def end(self) -> None:
-        """Give up."""
-
-
-B = TypeVar("B", bound=Beside)
-
-
-class _Call(NamedTuple):
-    request: Request
-    then: Then
-
-
-class ScheddProcess:
+class ScheddProcess(Calls):
     """Hands requests over to a child, and brings the results back; see `daemon.ports.Schedd`.
 
     Args:
@@ -91,25 +63,19 @@ class ScheddProcess:
         clock: monotonic seconds.
     """
 
+    died = "the process that asks the schedd has died"
+    late = "given up, as the jobs are to be removed"
+
     def __init__(self, adapter: ScheddAdapter, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__("ask the schedd", select.epoll(), clock, lambda text: adapter.warn(text))
         self._adapter = adapter
-        self._clock = clock
-        self._epoll = select.epoll()
-        self._child: Child | None = None
-        self._asked: deque[_Call] = deque()  # what the child has been asked, in order
-        self._waiting: deque[_Call] = deque()
-        self._results: deque[tuple[Then, Any]] = deque()
-        self._give_up_at: float | None = None  # of what the child has been asked
         self._leaves_at = 0.0  # CHILD_IDLE_S after the last request that is no look
         self._known: list[Any] = []  # what the child has found out, or has been told
         self._closed = False
         self._search = HistorySearch(adapter, self._epoll, clock)
-        self._beside: list[Beside] = []
-        self._shortage = ProcessShortage(
-            "ask the schedd", clock, lambda text: self._adapter.warn(text)
-        )
+        self._beside: list[Calls] = [self._search]
 
-    def add(self, make: Callable[[select.epoll], B]) -> B:
+    def add(self, make: Callable[[select.epoll], C]) -> C:
         """From now on, bring back what this has done, too; returns it."""
         beside = make(self._epoll)
         self._beside.append(beside)
@@ -123,7 +89,7 @@ class ScheddProcess:
     @property
     def busy(self) -> bool:
         """Whether something that was asked has not been answered yet."""
-        return bool(self._asked or self._waiting or self._results or self._search.busy)
+        return super().busy or self._search.busy
 
     def fileno(self) -> int:
         """Readable when a child has answered or has ended; the same at all times."""
@@ -131,9 +97,8 @@ class ScheddProcess:
 
     def next_deadline(self) -> float | None:
         """When `deliver` is to be called though nothing is readable, monotonic seconds."""
-        retry_at = self._shortage.retry_at if self._waiting else None
         besides = (one.next_deadline() for one in self._beside)
-        times = (self._give_up_at, retry_at, self._search.next_deadline(), *besides)
+        times = (super().next_deadline(), *besides)
         return min((time for time in times if time is not None), default=None)
 
     def memory(self) -> list[Any]:
@@ -145,31 +110,23 @@ class ScheddProcess:
 
         Without a process it is tried again with the first request.
         """
-        try:
-            self._fork()
-        except OSError:
-            self._child = None
+        with contextlib.suppress(OSError):
+            self._start()
 
     def ask(self, request: Request, then: Then) -> None:
         """Hand over a request; `then` is given its result by a later `deliver`."""
         assert not self._closed
-        self._waiting.append(_Call(request, then))
-        self._send_next()
+        self._add([Call(request, then)])
 
     def deliver(self) -> None:
         """Call what waits for the results that have come."""
-        if self._child is not None:
-            self._receive(self._child)
-        self._send_next()
-        self._results.extend(self._search.results())
+        self._results = self.results()
         for beside in self._beside:
             self._results.extend(beside.results())
-        if self._give_up_at is not None and self._clock() >= self._give_up_at:
-            self._give_up()
         for _ in range(len(self._results)):
             if self._closed:  # by a `then` before: the others might ask again
                 return
-            then, result = self._results.popleft()
+            then, result = self._results.pop(0)
             then(result)
 
     def rest(self) -> None:
@@ -180,25 +137,21 @@ class ScheddProcess:
     def close(self) -> None:
         """End the children: nothing reaches the schedd any more that is not on its way."""
         self._closed = True
-        self._waiting.clear()
-        self._search.end()
+        self.end()
         for beside in self._beside:
             beside.end()
-        self._end_child()
 
     def _send_next(self) -> None:
-        """Have the child do what is next, unless it has enough to do; the removal of all jobs waits
-        for that GIVE_UP_S at most."""
-        while self._waiting and not self._closed and self._has_room():
-            child = self._child or self._shortage.started(self._fork)
-            if child is None:
-                return
-            call = self._waiting.popleft()
-            self._asked.append(call)
-            message = [request_message(call.request), self._news()]
-            child.send(message, self._idle_s(call.request))
-        if self._give_up_at is None and any(_removes_all(call.request) for call in self._waiting):
+        """The removal of all jobs waits GIVE_UP_S at most for what the child does."""
+        super()._send_next()
+        is_held_up = bool(self._asked) and any(_removes_all(call.request) for call in self._waiting)
+        if self._give_up_at is None and is_held_up:
             self._give_up_at = self._clock() + GIVE_UP_S
+
+    def _send(self, child: Child, request: Request) -> None:
+        if isinstance(request, Submit):
+            request = Submit(None, *request[1:])  # the engine's action stays here
+        child.send([request, self._news()], self._idle_s(request))
 
     def _idle_s(self, request: Request) -> float:
         """Seconds that the child is to wait for another request after this one."""
@@ -208,11 +161,8 @@ class ScheddProcess:
         return max(LOOK_IDLE_S, self._leaves_at - now)
 
     def _has_room(self) -> bool:
-        """Whether the child is to be asked what is next.
-
-        It has the next submit at hand while it makes one: to wait for it would take about a tenth
-        of the time of a submission.
-        """
+        """It has the next submit at hand while it makes one: to wait for it would take about a
+        tenth of the time of a submission."""
         if not self._asked:
             return True
         following = self._waiting[0].request
@@ -229,96 +179,44 @@ class ScheddProcess:
         known, self._known = self._known, self._adapter.memory()
         return None if known == self._known else self._known
 
-    def _fork(self) -> Child:
-        serving = Child(_Server(self._adapter), stays=_has_large_parent)
-        self._child = child = watched(serving, self._epoll)
+    def _made(self) -> Child:
+        child = Child(self._serve, MESSAGE_KINDS, stays=_has_large_parent)
         self._known = self._adapter.memory()
         return child
 
-    def _end_child(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            self._epoll.unregister(child.fileno())
-            child.kill()
-
-    def _receive(self, child: Child) -> None:
-        try:
-            messages = child.receive()
-        except EOFError:
-            self._end_child()
-            self._on_end(idle=child.idle)
-            return
-        for message in messages:
-            call = self._asked.popleft()
-            self._give_up_at = None
-            if "memory" in message:
-                self._known = message["memory"]
-                self._adapter.remember(self._known)
-            for text in message.get("warned", ()):
-                self._adapter.warn(text)
-            self._send_next()  # the child need not wait for what comes of this
-            self._answered(call, result_of(call.request, message))
-
-    def _on_end(self, *, idle: bool) -> None:
-        """The child is gone.  If it was `idle`, it has not taken what it was asked last."""
-        if idle:
-            self._waiting.extendleft(reversed(self._asked))
-            self._asked.clear()
-        self._lose_asked(_DIED)
-        self._send_next()
-
-    def _lose_asked(self, reason: str) -> None:
-        """The child answers nothing more; how far it came is not known."""
-        asked, self._asked, self._give_up_at = self._asked, deque(), None
-        for call in asked:
-            self._answered(call, _lost(call.request, reason))
-
-    def _give_up(self) -> None:
-        """All jobs are to be removed: what hangs must not keep that back."""
-        self._end_child()
-        self._lose_asked("given up, as the jobs are to be removed")
-        self._send_next()
-
-    def _answered(self, call: _Call, result: Any) -> None:
-        request, then = call
-        if isinstance(request, ListQueue) and request.history and isinstance(result, Listing):
-            self._search.want(result, then)
-            return
-        self._results.append((then, result))
-
-
-class _Server:
-    """Obeys requests in the child."""
-
-    def __init__(self, adapter: ScheddAdapter) -> None:
-        self._adapter = adapter
-        self._warned: list[str] = []
-
-    def __call__(self, message: list[Any]) -> dict[str, Any]:
-        adapter = self._adapter
-        adapter.warn = self._warned.append
-        wanted, news = message
+    def _serve(self, message: list[Any]) -> list[Any]:
+        """In the child: the result, all that it has found out (None if that is nothing new), and
+        warnings."""
+        adapter, warned = self._adapter, list[str]()
+        adapter.warn = warned.append
+        request, news = message
         if news is not None:
             adapter.remember(news)
         memory = adapter.memory()
-        answer = result_message(obey(adapter, request_of(wanted)))
-        if memory != adapter.memory():
-            answer["memory"] = adapter.memory()
-        if self._warned:
-            answer["warned"] = self._warned
-            self._warned = []
-        return answer
+        result = obey(adapter, request)
+        found = adapter.memory()
+        return [result, None if memory == found else found, warned]
+
+    def _answered(self, call: Call, answer: list[Any]) -> None:
+        request, (result, memory, warned) = call.request, answer
+        if memory is not None:
+            self._known = memory
+            self._adapter.remember(memory)
+        for text in warned:
+            self._adapter.warn(text)
+        if isinstance(request, ListQueue) and request.history and isinstance(result, Listing):
+            self._search.want(result, call.then)
+        else:
+            super()._answered(call, result)
+
+    def _lost(self, call: Call, reason: str) -> None:
+        is_submit = isinstance(call.request, Submit)
+        lost = SubmitResult(LostReply(reason)) if is_submit else PoolError(reason, transient=True)
+        super()._answered(call, lost)
 
 
 def _removes_all(request: Request) -> bool:
     return isinstance(request, (ListRemovable, Remove)) and not request.cluster
-
-
-def _lost(request: Request, reason: str) -> Any:
-    """What becomes of a request that was handed over and is not answered."""
-    if isinstance(request, Submit):
-        return SubmitResult(LostReply(reason))
-    return PoolError(reason, transient=True)
 
 
 def _has_large_parent() -> bool:
@@ -415,7 +313,7 @@ _HANDLERS: dict[type, Callable[[ScheddAdapter, Any], Any]] = {
 }
 
 
-class HistorySearch:
+class HistorySearch(Calls):
     """Makes listings of the queue whole, one after another.
 
     Args:
@@ -424,98 +322,45 @@ class HistorySearch:
         clock: monotonic seconds.
     """
 
+    died = "its answer ends in the middle"
+    late = f"no answer within {HISTORY_TIMEOUT_S:.0f} s"
+
     def __init__(
         self, adapter: ScheddAdapter, epoll: select.epoll, clock: Callable[[], float]
     ) -> None:
+        super().__init__("search the history", epoll, clock, lambda text: adapter.warn(text))
         self._adapter = adapter
-        self._epoll = epoll
         self._patience = job_history.Patience()
-        self._waiting: deque[tuple[Listing, Then]] = deque()
-        self._child: Child | None = None
-        self._results: list[tuple[Then, Any]] = []
-        self._shortage = ProcessShortage(
-            "search the history", clock, lambda text: self._adapter.warn(text)
-        )
-
-    @property
-    def busy(self) -> bool:
-        """Whether a listing is still to be made whole."""
-        return bool(self._waiting or self._results)
-
-    def next_deadline(self) -> float | None:
-        """When to call `results` though no child has answered, monotonic seconds."""
-        return self._shortage.retry_at if self._waiting else None
 
     def want(self, listing: Listing, then: Then) -> None:
         """Add what the history has to a listing of the queue."""
-        if not self._adapter.cluster:  # there is no run that the history could know
-            self._results.append((then, listing))
-            return
-        self._waiting.append((listing, then))
-        if len(self._waiting) == 1:
-            self._begin()
+        call = Call(listing, then)
+        if self._adapter.cluster:
+            self._add([call])
+        else:  # there is no run that the history could know
+            super()._answered(call, listing)
 
-    def results(self) -> list[tuple[Then, Any]]:
-        """The listings that have become whole."""
-        if self._child is not None:
-            self._receive(self._child)
-        elif self._waiting:
-            self._begin()
-        results, self._results = self._results, []
-        return results
+    def _made(self) -> Child:
+        return Child(self._serve, MESSAGE_KINDS, alarm_s=HISTORY_TIMEOUT_S)
 
-    def end(self) -> None:
-        """Give up."""
-        self._waiting.clear()
-        self._end_child()
+    def _send(self, child: Child, _: Listing) -> None:
+        child.send(None)
 
-    def _begin(self) -> None:
-        self._child = child = self._shortage.started(self._fork)
-        if child is not None:
-            child.send(None)
-
-    def _fork(self) -> Child:
-        return watched(Child(self._serve, alarm_s=HISTORY_TIMEOUT_S), self._epoll)
-
-    def _serve(self, _: None) -> dict[str, Any]:
+    def _serve(self, _: None) -> list[EndedJob] | PoolError:
+        """In the child."""
         try:
-            return {"value": self._adapter.ended_jobs()}
-        except PoolError as error:
-            return result_message(error)
+            return self._adapter.ended_jobs()
         except Exception as error:  # no memory: it is told, whatever it is
-            reason = " ".join(str(error).split()) or type(error).__name__
-            return result_message(PoolError(reason, transient=True))
+            return PoolError(error_text(error), transient=True)
 
-    def _receive(self, child: Child) -> None:
-        try:
-            messages = child.receive()
-        except EOFError:
-            self._end_child()
-            reason = "its answer ends in the middle"
-            if child.overdue:
-                reason = f"no answer within {HISTORY_TIMEOUT_S:.0f} s"
-            self._found(PoolError(reason, transient=True))
-            return
-        for message in messages:
-            self._end_child()
-            if "error" in message:
-                self._found(PoolError(message["error"][1], transient=True))
-            else:
-                self._found([EndedJob(*job) for job in message["value"]])
+    def _lost(self, call: Call, reason: str) -> None:
+        self._answered(call, PoolError(reason, transient=True))
 
-    def _end_child(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            self._epoll.unregister(child.fileno())
-            child.kill()
-
-    def _found(self, found: list[EndedJob] | PoolError) -> None:
-        listing, then = self._waiting.popleft()
-        verdict = self._patience.judge(found)
+    def _answered(self, call: Call, answer: list[EndedJob] | PoolError) -> None:
+        self._end_child()
+        verdict = self._patience.judge(answer)
         if isinstance(verdict, str):
             self._adapter.warn(verdict)
             verdict = []
-        whole = verdict if isinstance(verdict, PoolError) else listing._replace(ended=verdict)
-        self._results.append((then, whole))
-        if self._waiting:
-            self._begin()
+        is_error = isinstance(verdict, PoolError)
+        super()._answered(call, verdict if is_error else call.request._replace(ended=verdict))

@@ -7,9 +7,9 @@ raised, since the requester is no longer on the stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Union, get_args
+from typing import Union, get_args
 
 from condor_pydagman.adapters.descriptions import Unreadable
 from condor_pydagman.engine.actions import (
@@ -33,15 +33,15 @@ MULTIPLE_PROCS = (
 class LostReply(PoolError):
     """A submission without a reply: it is unknown whether the jobs are in the queue."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason, transient=True)
+    def __init__(self, reason: str, *, transient: bool = True) -> None:
+        super().__init__(reason, transient=transient)
 
 
 class QueueFull(PoolError):
     """The queue has as many jobs as a knob of the schedd allows: others must leave it first."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason, transient=True)
+    def __init__(self, reason: str, *, transient: bool = True) -> None:
+        super().__init__(reason, transient=transient)
 
 
 class Checks(NamedTuple):
@@ -58,7 +58,8 @@ class Checks(NamedTuple):
 class Submit(NamedTuple):
     """Submit a description as one cluster.  Result: SubmitResult."""
 
-    action: SubmitNode | SubmitTogether | SubmitJob  # the action of the engine
+    # the action of the engine; the process does not get it
+    action: SubmitNode | SubmitTogether | SubmitJob | None
     text: str  # the submit description
     directory: str  # where it is submitted from, '' for DAGMan's own
     checks: Checks
@@ -166,81 +167,9 @@ Request = Union[
     EditOwnAd,
 ]
 
-
-_KINDS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Request)}
-
-
-def request_message(request: Request) -> list[Any]:
-    """Encode a request; of a Submit without the engine's action, which the process does not
-    need."""
-    fields: tuple[Any, ...] = request
-    if isinstance(request, Submit):
-        fields = (None, *request[1:-1], dict(request.environment))
-    return [type(request).__name__, *fields]
-
-
-def request_of(message: list[Any]) -> Request:
-    """Decode a request."""
-    name, *fields = message
-    if name == Submit.__name__:
-        fields[3] = Checks(*fields[3])
-    request: Request = _KINDS[name](*fields)
-    return request
-
-
-def result_message(result: Any) -> dict[str, Any]:
-    """Encode a result."""
-    if isinstance(result, SubmitResult):
-        return {**result_message(result.outcome), "lines": list(result.lines)}
-    if isinstance(result, PoolError):
-        return {"error": [_kind(result), result.reason]}
-    if isinstance(result, FirstCommonInput):
-        return {"first": result.token}
-    return {"value": result}
-
-
-def result_of(request: Request, message: dict[str, Any]) -> Any:
-    """Decode the result of a request."""
-    result = _result(request, message)
-    return SubmitResult(result, message.get("lines", ())) if isinstance(request, Submit) else result
-
-
-def _result(request: Request, message: dict[str, Any]) -> Any:
-    if "error" in message:
-        kind, reason = message["error"]
-        return _ERRORS[kind](reason)
-    if "first" in message:
-        return FirstCommonInput(message["first"])
-    read_value = _VALUE_READERS.get(type(request))
-    return read_value(message["value"]) if read_value is not None else message["value"]
-
-
-def _kind(error: PoolError) -> str:
-    if isinstance(error, LostReply):
-        return "lost"
-    if isinstance(error, Unreadable):
-        return "unreadable"
-    if isinstance(error, QueueFull):
-        return "full"
-    return "transient" if error.transient else "permanent"
-
-
-_ERRORS: dict[str, Callable[[str], PoolError]] = {
-    "lost": LostReply,
-    "full": QueueFull,
-    "unreadable": lambda _: Unreadable(),
-    "transient": lambda reason: PoolError(reason, transient=True),
-    "permanent": lambda reason: PoolError(reason, transient=False),
-}
-
-
-def _listing(value: Any) -> Listing:
-    jobs, ended, limits = value
-    return Listing([QueuedJob(*job) for job in jobs], [EndedJob(*job) for job in ended], limits)
-
-
-_VALUE_READERS: dict[type, Callable[[Any], Any]] = {
-    Submit: lambda value: Accepted(*value),
-    ListRemovable: lambda value: [QueuedJob(*job) for job in value],
-    ListQueue: _listing,
-}
+# All classes that are in messages between DAGMan and the process that asks.
+MESSAGE_KINDS: tuple[type, ...] = (
+    *get_args(Request),
+    *(Checks, SubmitResult, Accepted, FirstCommonInput, Listing, QueuedJob, EndedJob),
+    *(PoolError, LostReply, QueueFull, Unreadable),
+)

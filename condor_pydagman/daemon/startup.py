@@ -19,7 +19,7 @@ from condor_pydagman.adapters.files import LockFile, ProgramFiles, living_holder
 from condor_pydagman.adapters.joblog import NodesLog, has_submit_events
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.outlog import OutLog
-from condor_pydagman.adapters.process_usage import own_usage
+from condor_pydagman.adapters.processes import own_usage
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.config import Config

@@ -11,7 +11,7 @@ from condor_pydagman.adapters.control_socket import ControlSocket
 from condor_pydagman.adapters.files import LockFile, ProgramFiles
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.outlog import OutLog, log_path
-from condor_pydagman.adapters.process_usage import own_usage
+from condor_pydagman.adapters.processes import own_usage
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.daemon import helpers

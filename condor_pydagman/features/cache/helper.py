@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
-from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.helper_process import Helper
+from condor_pydagman.adapters.processes import error_text
 from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.features.cache.adapters import outlook
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles

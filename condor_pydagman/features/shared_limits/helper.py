@@ -7,14 +7,13 @@ DAGMan itself keeps the file that proves that it lives, and has a socket by whic
 from __future__ import annotations
 
 import os
-import select
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import htcondor2
 
-from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.helper_process import Helper
 from condor_pydagman.adapters.knobs import lookup, without_config_file
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError, FileError, PydagmanError
@@ -120,20 +119,8 @@ class LimitHelper(Helper):
         self._share = share
         self._say = say
         self._shared: Shared | None = None  # in the process
-        self._waker = Waker(WAKES)
-        self.address = self._waker.address
-
-    def begin(self, epoll: select.epoll) -> None:
-        """Hear who wakes us."""
-        self._waker.begin(epoll)
-
-    def unasked(self) -> Sequence[PlacesWanted]:
-        """Others want a round to be made."""
-        return (PlacesWanted(),) if self._waker.was_woken() else ()
-
-    def end(self, epoll: select.epoll) -> None:
-        """Hear them no more."""
-        self._waker.end(epoll)
+        self.waker = waker = Waker(WAKES)
+        self.woken, self.address = PlacesWanted(), waker.address
 
     def give_up(self) -> None:
         """All places of the DAG are given up."""
@@ -182,7 +169,7 @@ def answer_of(shared: Shared, address: str, order: Round) -> Made:
         places = [shared.place(own, order.names[own]) for own in needed]
         outcome = make_round(places, LimitClaims(shared.dag, address, {}), limits, keyed)
     except PydagmanError as error:
-        return Made(PlacesUnknown(error_text(error)), said, names_of_own)
+        return Made(PlacesUnknown(str(error)), said, names_of_own)
     names = {key: limit.name for key, limit in limits.items()}
     grants = [
         grant._replace(full=(names[grant.full[0]], grant.full[1]) if grant.full else None)

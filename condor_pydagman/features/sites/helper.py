@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-import select
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
@@ -75,21 +74,8 @@ class SiteHelper(Helper):
         self._forget = forget
         self.knows_s = interval_s
         self._matcher: Matcher | None = None  # in the process
-        self._waker: Waker | None = None
-
-    def begin(self, epoll: select.epoll) -> None:
-        """Hear who wakes us."""
-        self._waker = Waker(WAKES)
-        self._waker.begin(epoll)
-
-    def unasked(self) -> Sequence[PlaceFree]:
-        """Another DAG has given up a place."""
-        return (PlaceFree(),) if self._waker is not None and self._waker.was_woken() else ()
-
-    def end(self, epoll: select.epoll) -> None:
-        """Hear them no more."""
-        if self._waker is not None:
-            self._waker.end(epoll)
+        self.waker = waker = Waker(WAKES)
+        self.woken, self._address = PlaceFree(), waker.address
 
     def reply(self, order: MatchSites, answer: Made) -> SitesMatched | SitesUnknown:
         """What the round has come to, when its ads are kept."""
@@ -110,7 +96,7 @@ class SiteHelper(Helper):
     def serve(self, order: MatchSites) -> Made:
         """In the process."""
         if self._matcher is None:
-            self._matcher = self._make(self._waker.address if self._waker is not None else "")
+            self._matcher = self._make(self._address)
         return self._matcher.round(*order)
 
 

@@ -71,6 +71,8 @@ class Bench:
         )
         helpers: Any = SimpleNamespace(run=self.run)
         self.helper = open_helper(helpers)
+        waker: Any = self.helper.waker
+        waker.close()  # it is given to no process
         self.values: SiteValues = self.run.extras
 
     def replace(self, path: str, lines: list[str]) -> None:

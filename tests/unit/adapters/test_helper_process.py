@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters.helper_process import Helper, HelperProcess, error_text
+from condor_pydagman.adapters.helper_process import Helper, HelperProcess
+from condor_pydagman.adapters.processes import error_text
 from condor_pydagman.errors import FileError
 from tests.waiting import readable, until
 
@@ -113,22 +113,6 @@ def test_what_can_not_be_ordered_is_told_at_once(side: Side) -> None:
     side.ask(-1)
     assert side.process.next_deadline() == side.now
     assert side.all() == ["-1: it is negative"]
-
-
-def test_orders_wait_for_a_process(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> int:
-        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fork", refuse)
-        side.ask(1)
-        assert side.process.results() == []
-    (warning,) = side.warned
-    assert warning.startswith("can't start a process to double numbers: Resource temporarily")
-    due = side.process.next_deadline()
-    assert due is not None and due > side.now
-    side.now = due
-    assert side.all() == [(1, 2)]
 
 
 def test_it_is_given_up(side: Side) -> None:

@@ -177,7 +177,7 @@ def test_every_request_is_done_by_one_other_process(bench: Bench) -> None:
     ]
     assert bench.result(Remove("why", 41, ended=[(41, 1)])) is None
     assert bench.result(ListQueue()) == Listing(
-        [QueuedJob(41, 0, "A", 1)], [], {"DAGMan_MaxJobs": 3}
+        [QueuedJob(41, 0, "A", 1)], (), {"DAGMan_MaxJobs": 3}
     )
     assert bench.result(ReadOwnAd())["Owner"] == "caf\u00e9 \udce9"
     assert bench.result(EditOwnAd({"a": "1"}, durable=True)) is None
@@ -186,7 +186,7 @@ def test_every_request_is_done_by_one_other_process(bench: Bench) -> None:
         "attribute 41 ProvisionerState",
         "submit",
         "removable 0 True",
-        "remove why 41 [[41, 1]] False",
+        "remove why 41 [(41, 1)] False",
         "jobs",
         "own_ad",
         "publish [('a', '1')] True",
@@ -287,7 +287,7 @@ def test_nobody_is_answered_behind_the_end(bench: Bench, tmp_path: Path) -> None
 
     def searching() -> bool:
         bench.schedd.deliver()
-        return bool(bench.schedd._search._waiting)
+        return bench.schedd._search.busy
 
     until(searching, "a search of the history")
     seen.touch()
@@ -499,7 +499,7 @@ def test_what_hangs_is_given_up_also_if_it_had_to_wait_for_a_process(
 def test_a_removal_itself_is_not_given_up(bench: Bench) -> None:
     bench.trouble("remove", HANGS)
     removal = bench.ask(Remove("end"))
-    bench.until_asked("remove end 0 [] False")
+    bench.until_asked("remove end 0 () False")
     pid = bench.child()
     bench.now += 10 * schedd_process.GIVE_UP_S
     bench.schedd.deliver()
