@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.cli import lint_report, ls, runs_command, top
+from condor_pydagman.cli import dag_table, lint_report, ls
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.follow import dag_events, overview
 from condor_pydagman.follow.notice import ALL_CAUSES, Evidence, Weight
@@ -197,8 +197,8 @@ def files() -> dict[str, str]:
         "events": _events(),
         "watch": _watch(),
         "ls": _ls(),
-        "top": _row("top", top.VERSION, QueuedDag),
-        "runs": _row("runs", runs_command.VERSION, EndedDag),
+        "top": _row("top", dag_table.VERSION, QueuedDag),
+        "runs": _row("runs", dag_table.VERSION, EndedDag),
         "checker": _checker(),
         "lint": _lint(),
     }

@@ -76,7 +76,7 @@ LINES = {
     "": 1670,
     "adapters": 7932,
     "api": 2335,
-    "cli": 5799,
+    "cli": 5779,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
