@@ -76,7 +76,7 @@ LINES = {
     "": 1670,
     "adapters": 7932,
     "api": 2335,
-    "cli": 5779,
+    "cli": 6013,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
@@ -93,12 +93,12 @@ LINES = {
     "placement": 13582,
     "pool": 1725,
     "records": 2944,
-    "report": 2422,
+    "report": 2528,
     "transfer": 10,
-    "web": 2781,
+    "web": 2763,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_104
+LINES_OF_TESTS = 132_330
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,
