@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_102}
+LOADED = {"modules": 135, "lines": 32_116}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -73,10 +73,10 @@ LOADED = {"modules": 135, "lines": 32_102}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1670,
+    "": 1684,
     "adapters": 7932,
-    "api": 2335,
-    "cli": 6013,
+    "api": 2448,
+    "cli": 6063,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
@@ -88,7 +88,7 @@ LINES = {
     "graph": 4259,
     "language": 4016,
     "lint": 4433,
-    "monitor": 3500,
+    "monitor": 3501,
     "picture": 2989,
     "placement": 13582,
     "pool": 1725,
@@ -98,7 +98,7 @@ LINES = {
     "web": 2763,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_330
+LINES_OF_TESTS = 132_393
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,
