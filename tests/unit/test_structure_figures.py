@@ -96,9 +96,9 @@ LINES = {
     "report": 2528,
     "transfer": 10,
     "web": 2763,
-    "workflow": 2531,
+    "workflow": 2656,
 }
-LINES_OF_TESTS = 132_393
+LINES_OF_TESTS = 132_476
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,
