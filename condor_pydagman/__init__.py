@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from condor_pydagman.api.dag_submit import SubmittedDag, submit_dag
     from condor_pydagman.api.dag_subscription import subscribe
     from condor_pydagman.api.dag_view import Dag, Edge, Node
+    from condor_pydagman.api.node_logs import NodeLogs
     from condor_pydagman.api.rescue_files import Rescue, read_rescue, write_rescue
     from condor_pydagman.api.run_end import DagTimeout
+    from condor_pydagman.api.run_explanation import RunExplanation
     from condor_pydagman.api.run_report import RunReport
     from condor_pydagman.api.status_files import (
         NodeCounts,
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
         write_node_status,
     )
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
+    from condor_pydagman.explain.explanation import Moment
     from condor_pydagman.follow.dag_events import DagEvent
+    from condor_pydagman.follow.notice import Evidence, Notice, Weight
     from condor_pydagman.follow.run_model import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
     from condor_pydagman.graph.model import Abort, Retry, Script, Splice, Tolerance, Variable
     from condor_pydagman.lint.findings import Severity
@@ -54,16 +58,20 @@ __all__ = [
     "DagStatus",
     "DagTimeout",
     "Edge",
+    "Evidence",
     "FileError",
     "Hold",
     "LintFinding",
+    "Moment",
     "Node",
     "NodeCounts",
     "NodeKind",
+    "NodeLogs",
     "NodeRun",
     "NodeStatus",
     "NodeStatusEntry",
     "NodeStatusFile",
+    "Notice",
     "Place",
     "PlacementResult",
     "PoolError",
@@ -71,6 +79,7 @@ __all__ = [
     "Rescue",
     "Retry",
     "Run",
+    "RunExplanation",
     "RunReport",
     "Script",
     "ScriptKind",
@@ -83,6 +92,7 @@ __all__ = [
     "Usage",
     "UsageError",
     "Variable",
+    "Weight",
     "Workflow",
     "WorkflowNode",
     "WorkflowNodes",
@@ -118,7 +128,9 @@ _HOMES = {
     "placement.api": ("PlacementResult", "run_requests", "transfer_file"),
     "adapters.request_client": ("SteeringAnswer", "steer"),
     "api.rescue_files": ("Rescue", "read_rescue", "write_rescue"),
+    "api.node_logs": ("NodeLogs",),
     "api.run_end": ("DagTimeout",),
+    "api.run_explanation": ("RunExplanation",),
     "api.run_report": ("RunReport",),
     "api.status_files": (
         "NodeCounts",
@@ -131,7 +143,9 @@ _HOMES = {
     "lint.findings": ("Severity",),
     "graph.model": ("Abort", "Retry", "Script", "Splice", "Tolerance", "Variable"),
     "monitor.found_state": ("DagState",),
+    "explain.explanation": ("Moment",),
     "follow.dag_events": ("DagEvent",),
+    "follow.notice": ("Evidence", "Notice", "Weight"),
     "follow.run_model": ("Attempt", "Hold", "NodeRun", "Run", "ScriptRun", "Usage"),
     "vocabulary": ("NodeKind", "NodeStatus", "ScriptKind"),
     "workflow.nodes": ("WorkflowNode", "WorkflowNodes"),

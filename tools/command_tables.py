@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from condor_pydagman.cli import pydagman
 from condor_pydagman.dagman_job.options import LETTERS, OPTIONS, Option, Takes
+from condor_pydagman.follow.shown_states import KEYS
+from condor_pydagman.report.node_list import FIELDS
 
 # What a word can be; a tuple of words where only those can be.
 NOTHING, FILE, DAG, DIRECTORY, RESCUE, SAVE, VARIABLE, COMMAND, NODE = (
@@ -43,6 +45,8 @@ _OF_METAVAR = {
     "COMMAND ...": COMMAND,
     "NODE": NODE,
 }
+# Of those that may have several of these values.
+_WORDS_OF_METAVAR = {"STATE,...": KEYS, "ATTRIBUTE": FIELDS}
 
 Parser = argparse.ArgumentParser
 
@@ -148,6 +152,8 @@ def _word(parser: Parser, action: argparse.Action) -> Word:
         choices = tuple(str(choice) for choice in action.choices)
         return Word(_names(action), "|".join(choices), choices, text)
     argument = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    if argument in _WORDS_OF_METAVAR:
+        return Word(_names(action), argument, _WORDS_OF_METAVAR[argument], text)
     values = _OF_METAVAR.get(argument, NOTHING)
     for name, what in (("--rescue", RESCUE), ("--dag", DAG)):
         values = what if name in action.option_strings else values

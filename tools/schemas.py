@@ -15,16 +15,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.cli import lint_report, ls, runs_command, top
+from condor_pydagman.cli import dag_table, lint_report, ls
+from condor_pydagman.engine.inputs import LimitsWanted
+from condor_pydagman.explain.explanation import Explanation, Moment
+from condor_pydagman.features.common.adapters import request_socket
+from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.follow import dag_events, overview
 from condor_pydagman.follow.notice import ALL_CAUSES, Evidence, Weight
 from condor_pydagman.follow.run_model import COUNTS, DagState, Usage
-from condor_pydagman.follow.shown_states import COUNTED, LOOKS
+from condor_pydagman.follow.shown_states import COUNTED, KEYS, LOOKS
 from condor_pydagman.lint.findings import ALL_CODES, Severity
 from condor_pydagman.monitor.ended_dags import EndedDag
 from condor_pydagman.monitor.queued_dags import QueuedDag
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.report import node_list
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 Schema = dict[str, Any]
 
@@ -196,9 +201,12 @@ def files() -> dict[str, str]:
     found = {
         "events": _events(),
         "watch": _watch(),
+        "explain": _explain(),
+        "info": _info(),
+        "nodes": _nodes(),
         "ls": _ls(),
-        "top": _row("top", top.VERSION, QueuedDag),
-        "runs": _row("runs", runs_command.VERSION, EndedDag),
+        "top": _row("top", dag_table.VERSION, QueuedDag),
+        "runs": _row("runs", dag_table.VERSION, EndedDag),
         "checker": _checker(),
         "lint": _lint(),
     }
@@ -301,6 +309,14 @@ def _of_features() -> dict[str, Schema]:
 
 
 def _notice() -> Schema:
+    """As `watch` prints it."""
+    found = _finding({"type": "object"})
+    more = {"since": NUMBER, "command": STRING, "button": STRING}
+    return record({**found["properties"], **more})
+
+
+def _finding(inner: Schema) -> Schema:
+    """A notice as `explain` prints it; `inner`: an explanation of a sub-DAG."""
     evidence = of_class(Evidence)
     evidence["required"] = ["source"]
     return record(
@@ -311,12 +327,62 @@ def _notice() -> Schema:
             "nodes": array(STRING),
             "evidence": array(evidence),
             "advice": array(STRING),
-            "inner": array({"type": "object"}),
-            "since": NUMBER,
-            "command": STRING,
-            "button": STRING,
+            "inner": array(inner),
         }
     )
+
+
+def _explain() -> Schema:
+    itself = {"$ref": "#"}
+    found = of_class(Explanation, findings=array(_finding(itself)), life=array(of_class(Moment)))
+    found["properties"]["wrong"] = BOOLEAN
+    found["required"].append("wrong")
+    return _titled("explain", 1, "What condor_pydagman explain --json prints", found)
+
+
+def _info() -> Schema:
+    """DAGMan's answer, with what features add to it."""
+    fields = {
+        "version": {"const": request_socket.VERSION},
+        "id": {},
+        "program": STRING,
+        "protocol": {"const": request_socket.VERSION},
+        "dag": STRING,
+        **dict.fromkeys(("cluster", "pid", "nodes"), COUNT),
+        "halted": BOOLEAN,
+        "limits": record(dict.fromkeys(LimitsWanted._fields, COUNT)),
+        "priority": INTEGER,
+        "halt_file": STRING,
+        "feeder": of_class(FeederReport),
+        "limits_trouble": STRING,
+    }
+    title = "What condor_pydagman steer info --json prints"
+    found = record(fields, "halt_file", "feeder", "limits_trouble")
+    return _titled("info", request_socket.VERSION, title, found)
+
+
+def _nodes() -> Schema:
+    """All but the name may be left out, by the option -af."""
+    told: dict[str, Schema] = {
+        "node": STRING,
+        "status": one_of(*(status.name for status in NodeStatus)),
+        "state": one_of(*KEYS),
+        "attempts": COUNT,
+    }
+    kinds = one_of(*(kind.name for kind in NodeKind))
+    known = {
+        **dict.fromkeys(("description", "job", "reason", "site", "category"), STRING),
+        **dict.fromkeys(("attempt", "jobs", "holds", "evictions"), COUNT),
+        **dict.fromkeys(("value", "pre_value", "post_value"), INTEGER),
+        **{"hosts": array(STRING), "kind": kinds},
+    }
+    for name in node_list.FIELDS:
+        if name not in told:
+            told[name] = {"anyOf": [known.get(name, NUMBER), {"type": "null"}]}
+    version = node_list.VERSION
+    optional = [name for name in told if name != "node"]
+    title = "A line of condor_pydagman nodes --json"
+    return _titled("nodes", version, title, record({"v": {"const": version}, **told}, *optional))
 
 
 def _ls() -> Schema:

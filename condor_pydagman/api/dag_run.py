@@ -13,12 +13,15 @@ from condor_pydagman.adapters.request_client import SteeringAnswer
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.api.dag_state import DagStatus
 from condor_pydagman.api.live_view import LiveView, display_of_kernel
+from condor_pydagman.api.node_logs import NodeLogs, logs_of
 from condor_pydagman.api.run_end import RunEnd, Until
 from condor_pydagman.api.run_events import RunEvents
+from condor_pydagman.api.run_explanation import RunExplanation
 from condor_pydagman.api.run_glance import Glance
 from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.api.run_report import RunReport
 from condor_pydagman.api.run_tables import Row, attempt_rows, frame, statistics_rows
+from condor_pydagman.cli.explain import explained
 from condor_pydagman.cli.report_command import Told, check_has_run, page, told_of
 from condor_pydagman.errors import FileError, PoolError, PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent
@@ -237,6 +240,35 @@ class DagRun:
         check_has_run(told)
         pieces = page(told, time.time(), most_rows=rows, with_picture=picture)
         return RunReport(self.dag_file, "".join(pieces))
+
+    def explain(self, node: str = "") -> RunExplanation:
+        """Why it does not go on, or has failed; or why a node of it is in its state: what
+        `condor_pydagman explain` finds out.
+
+        Args:
+            node: its full name; '' for the whole DAG.
+
+        Raises:
+            FileError: its files are gone.
+            PoolError: the schedd must be asked, and does not answer, or has no such job.
+            UsageError: it has no such node.
+        """
+        return RunExplanation(*explained(self._run.found(ask=True), node))
+
+    def logs(self, node: str, *, err: bool = False, attempt: int | None = None) -> NodeLogs:
+        """What the job of a node has written to standard output: `print(run.logs("A"))`.
+
+        Args:
+            node: its full name; of a node of a sub-DAG, SUB+NODE.
+            err: standard error instead.
+            attempt: which attempt, 1 for the first; None for the last.
+
+        Raises:
+            FileError: nothing is known of the run.
+            UsageError: there is no such node or attempt, it has no job, or a later attempt has
+                written over it.
+        """
+        return logs_of(self._run.found(), node, "error" if err else "output", attempt)
 
     def show(self, interval: float = INTERVAL_S) -> None:
         """Show the run in a cell of a notebook, live until it ends or `show` is called again.

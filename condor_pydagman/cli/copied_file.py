@@ -68,6 +68,7 @@ class CopiedFile:
 
     def __init__(self, path: str, reader: tuple[int, int], *, near_end: bool) -> None:
         self.path, self._reader = path, reader
+        self.for_terminal = sys.stdout.isatty()  # which gets no binary file
         self.problem = ""  # why it can't be read; '' if it can
         self._near_end = near_end
         self._offset = self._inode = 0
@@ -107,8 +108,8 @@ class CopiedFile:
         return data
 
     def _is_unfit(self, head: bytes, size: int) -> bool:
-        """Whether it is no text, and standard output is a terminal."""
-        if b"\0" not in head or not sys.stdout.isatty():
+        """Whether it is no text, and for a terminal."""
+        if b"\0" not in head or not self.for_terminal:
             return False
         self.problem = (
             f"{shown(self.path)} is no text ({size:,} bytes): send it into a file or a program, as"
@@ -129,9 +130,31 @@ class CopiedFile:
 def write(data: bytes) -> None:
     """Write bytes of a file to standard output; on a terminal, without what could change it."""
     if sys.stdout.isatty():
-        data = _CONTROLS.sub(lambda control: b"\\x%02x" % control[0][-1], data)
+        data = without_controls(data)
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
+
+
+def without_controls(data: bytes) -> bytes:
+    """What jobs have written, with codes in place of what could change a terminal."""
+    return _CONTROLS.sub(lambda control: b"\\x%02x" % control[0][-1], data)
+
+
+def whole(path: str, reader: tuple[int, int]) -> bytes:
+    """All that is in a file by now.
+
+    Args:
+        reader: as of CopiedFiles.
+
+    Raises:
+        FileError: it can't be read.
+    """
+    file = CopiedFile(path, reader, near_end=False)
+    file.for_terminal = False
+    data = b"".join(iter(file.read, b""))
+    if file.problem:
+        raise FileError(file.problem)
+    return data
 
 
 def _heading(path: str, jobs: Sequence[str]) -> str:

@@ -1,15 +1,21 @@
-"""The tables of DAGs in the queue and of those that have ended: columns, order, search."""
+"""The tables of DAGs in the queue and of those that have ended: columns, order, search, output."""
 
 from __future__ import annotations
 
+import argparse
+import json
+import shutil
+import sys
 import time
 from collections.abc import Iterable
 from typing import Any
 
-from condor_pydagman.cli.text_table import Column
+from condor_pydagman.cli.say import say
+from condor_pydagman.cli.text_table import Column, table
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.words import duration
 
+VERSION = 1  # of the JSON forms, in which fields are only added
 _KB, _HOUR = 1 << 10, 3600
 _LATEST = 1 << 37  # seconds since the epoch, which calendars bear
 
@@ -118,3 +124,31 @@ def chosen(dags: Iterable[Any], columns: dict[str, Column], how: Choice) -> list
 
 def _words(dag: Any) -> Iterable[str]:
     return (str(dag.cluster), *(value for value in dag if isinstance(value, str)))
+
+
+def add_sort(parser: argparse.ArgumentParser, columns: dict[str, Column], default: str) -> None:
+    """Add the option `--sort`."""
+    parser.add_argument(
+        "--sort",
+        choices=tuple(columns),
+        default=default,
+        metavar="COLUMN",
+        help=f"sort by this column: {', '.join(columns)} (default: {default})",
+    )
+
+
+def show(
+    dags: Iterable[Any], columns: dict[str, Column], arguments: argparse.Namespace, none: str
+) -> None:
+    """Print DAGs as the options say: as a table, or with `--json` each as a line.
+
+    Args:
+        none: what a table of none says.
+    """
+    if arguments.json:
+        for dag in dags:
+            print(json.dumps({"v": VERSION, **dag._asdict()}))
+        return
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    rows = chosen(dags, columns, Choice(arguments.sort))
+    say(*table(list(columns.values()), rows, time.time(), width) if rows else [none])

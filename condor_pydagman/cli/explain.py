@@ -53,21 +53,28 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: there is no such DAG or node.
     """
-    found = _chosen(arguments)
-    facts = collect_facts(found, node=arguments.node or "")
-    if arguments.node:
-        _check_node(facts, arguments.node)
-        if facts.is_live:
-            _check_known(found, facts, arguments.node)
-        explanation = explain_node(facts, arguments.node)
-    else:
-        explanation = explain_dag(facts)
+    explanation = explained(_chosen(arguments), arguments.node or "")
     if arguments.json:
         print(json.dumps(explanation.to_json(), indent=4))
     else:
         columns = shutil.get_terminal_size((100, 24)).columns
         say(*text_of(explanation, max(MIN_WIDTH, min(columns, MAX_WIDTH))))
     return int(explanation.is_wrong)
+
+
+def explained(found: FoundDag, node: str = "") -> Explanation:
+    """Why a DAG does not go on, or has failed; or why a node of it is in its state.
+
+    Raises:
+        PydagmanError: there is no such node.
+    """
+    facts = collect_facts(found, node=node)
+    if not node:
+        return explain_dag(facts)
+    _check_node(facts, node)
+    if facts.is_live:
+        _check_known(found, facts, node)
+    return explain_node(facts, node)
 
 
 def _chosen(arguments: argparse.Namespace) -> FoundDag:

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 
 from condor_pydagman.cli.copied_file import CopiedFiles
@@ -14,6 +15,7 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.which_node import no_such_node
 from condor_pydagman.errors import UsageError
+from condor_pydagman.follow.follower import Plan
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import INTERVAL_S, DagMonitor
 from condor_pydagman.monitor.file_facts import shown
@@ -60,11 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: there is no such DAG, node or attempt, or the node has no job.
     """
-    monitor, name = _followed(find_dag(arguments.dag, ask=False), arguments.node)
-    _refuse_without_job(monitor, name)
-    output = NodeOutput(
-        monitor.found, monitor.tally().dag, name, "error" if arguments.err else "output"
-    )
+    found, kind = find_dag(arguments.dag, ask=False), "error" if arguments.err else "output"
+    monitor, output = output_of(found, arguments.node, kind)
     copied = CopiedFiles(monitor.found.run_by, follow=arguments.follow)
     if arguments.follow:
         return _follow(monitor, output, copied, arguments.attempt)
@@ -97,14 +96,35 @@ def _follow(monitor: DagMonitor, output: NodeOutput, copied: CopiedFiles, which:
         monitor.read()
 
 
-def _followed(found: FoundDag, name: str) -> tuple[DagMonitor, str]:
+def output_of(
+    found: FoundDag, name: str, kind: str, read: Callable[[FoundDag], Plan] = plan_of
+) -> tuple[DagMonitor, NodeOutput]:
+    """What a node writes, and the DAG that has it.
+
+    Args:
+        found: that DAG, or one whose sub-DAG it is.
+        name: of the node.
+        kind: `output` or `error`.
+        read: reads the files of a DAG.
+
+    Raises:
+        PydagmanError: there is no such node, it has no job, or nothing is known of a run.
+    """
+    monitor, inner = _followed(found, name, read)
+    _refuse_without_job(monitor, inner)
+    return monitor, NodeOutput(monitor.found, monitor.tally().dag, inner, kind)
+
+
+def _followed(
+    found: FoundDag, name: str, read: Callable[[FoundDag], Plan]
+) -> tuple[DagMonitor, str]:
     """The DAG that has the node, which can be a sub-DAG of the one named; and its name there.
 
     Raises:
         PydagmanError: there is no such node, or nothing of a run.
     """
     found = with_logs(found)
-    monitor = DagMonitor(found, read_plan=partial(plan_of, found))
+    monitor = DagMonitor(found, read_plan=partial(read, found))
     run = monitor.read()
     dag = monitor.tally().dag
     if (dag is not None and dag.find(name) is not None) or logged_name(name) in run.nodes:
@@ -116,7 +136,7 @@ def _followed(found: FoundDag, name: str) -> tuple[DagMonitor, str]:
         known = dag.names if dag is not None else list(run.nodes)
         raise no_such_node(found.name, name, known)
     below = find_dag(shown(_file_of(found, dag, inner)), ask=False)
-    return _followed(below, name[len(dag.names[inner]) + 1 :])
+    return _followed(below, name[len(dag.names[inner]) + 1 :], read)
 
 
 def _sub_dag(dag: Dag, name: str) -> int | None:

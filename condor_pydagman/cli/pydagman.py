@@ -231,6 +231,7 @@ SUBCOMMANDS = {
     "top": "cli.top",
     "runs": "cli.runs_command",
     "metrics": "cli.metrics_command",
+    "nodes": "cli.nodes_command",
     "tail": "cli.tail",
     "logs": "cli.logs_command",
     "report": "cli.report_command",

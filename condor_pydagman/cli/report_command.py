@@ -151,7 +151,9 @@ def told_of(found: FoundDag, *, all_runs: bool = False) -> Told:
     last = monitor.read()
     if monitor.doubts:  # the DAG has changed since: what the logs tell without it counts
         plan, problem = unknown_plan(), monitor.doubts[0]
-        last = DagMonitor(found, read_plan=unknown_plan).read()
+        monitor = DagMonitor(found, read_plan=unknown_plan)
+        last = monitor.read()
+    monitor.tally()  # it has the nodes of a DAG of which nothing has happened, too
     dag = None if plan.is_unknown else plan.dag
     seen = runs_together(earlier_runs(found), last, dag) if all_runs else None
     return Told(found, last, dag, problem, seen)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
-import sys
-import time
 
-from condor_pydagman.cli.dag_table import ENDED, Choice, chosen
-from condor_pydagman.cli.say import say
+from condor_pydagman.cli.dag_table import ENDED, add_sort, show
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
-from condor_pydagman.cli.text_table import table
 from condor_pydagman.cli.which_dags import add_options, condition_of
-from condor_pydagman.monitor.ended_dags import EndedDag, ended_dags
+from condor_pydagman.monitor.ended_dags import ended_dags
 
-VERSION = 1  # of the JSON form, in which fields are only added
 MOST = 20
 _DESCRIPTION = """\
 List the runs of DAGs that have ended, the newest first: how, with how many nodes, retries and
@@ -34,13 +27,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="N",
         help=f"how many to list at most (default: {MOST})",
     )
-    parser.add_argument(
-        "--sort",
-        choices=tuple(ENDED),
-        default="end",
-        metavar="COLUMN",
-        help=f"sort by this column: {', '.join(ENDED)} (default: end)",
-    )
+    add_sort(parser, ENDED, "end")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,18 +39,5 @@ def run(arguments: argparse.Namespace) -> int:
     """
     place = {"name": arguments.name, "pool": arguments.pool}
     dags = ended_dags(condition_of(arguments), arguments.ended, **place)
-    if arguments.json:
-        for dag in dags:
-            print(as_json(dag))
-    elif not dags:
-        say("the history of the schedd has no such DAG")
-    else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-        rows = chosen(dags, ENDED, Choice(arguments.sort))
-        say(*table(list(ENDED.values()), rows, time.time(), width))
+    show(dags, ENDED, arguments, "the history of the schedd has no such DAG")
     return 0
-
-
-def as_json(dag: EndedDag) -> str:
-    """A run as one line of JSON."""
-    return json.dumps({"v": VERSION, **dag._asdict()})

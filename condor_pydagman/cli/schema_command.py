@@ -14,6 +14,9 @@ from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 SCHEMAS = {
     "events": "a line of condor_pydagman events, and what NOTIFY sends",
     "watch": "a line of condor_pydagman watch --json",
+    "explain": "what condor_pydagman explain --json prints",
+    "info": "what condor_pydagman steer info --json prints",
+    "nodes": "a line of condor_pydagman nodes --json",
     "ls": "a line of condor_pydagman ls --json",
     "top": "a line of condor_pydagman top --json",
     "runs": "a line of condor_pydagman runs --json",

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shutil
 import sys
-import time
 
-from condor_pydagman.cli.dag_table import IN_QUEUE, Choice, chosen
-from condor_pydagman.cli.say import say
+from condor_pydagman.cli.dag_table import IN_QUEUE, add_sort, show
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, seconds
-from condor_pydagman.cli.text_table import table
 from condor_pydagman.cli.which_dags import add_options, condition_of
 from condor_pydagman.monitor.queued_dags import SHOWN, WANTED, QueuedDag, queued_dags
 
-VERSION = 1  # of the JSON form, in which fields are only added
 INTERVAL_S = 5.0
 _DESCRIPTION = """\
 Show the DAGs of a schedd's queue, of all users or one, in a table that is refreshed: state, nodes,
@@ -39,13 +33,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="SECONDS",
         help=f"time between updates (default: {INTERVAL_S:g})",
     )
-    parser.add_argument(
-        "--sort",
-        choices=tuple(IN_QUEUE),
-        default="job",
-        metavar="COLUMN",
-        help=f"sort by this column: {', '.join(IN_QUEUE)} (default: job)",
-    )
+    add_sort(parser, IN_QUEUE, "job")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,29 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = WANTED if arguments.json else SHOWN
         return queued_dags(condition, wanted=wanted, name=arguments.name, pool=arguments.pool)
 
-    if arguments.json:
-        for dag in look():
-            print(as_json(dag))
-    elif arguments.once or not _is_screen():
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-        say(*lines_of(look(), Choice(arguments.sort), width))
+    if arguments.json or arguments.once or not _is_screen():
+        show(look(), IN_QUEUE, arguments, "the queue of the schedd has no such DAG")
     else:
         from condor_pydagman.cli import top_screen
 
         top_screen.run(look, arguments.sort, arguments.interval)
     return 0
-
-
-def lines_of(dags: list[QueuedDag], how: Choice, width: int = 0) -> list[str]:
-    """The table; paths are cut to fit into `width` columns, 0 for any."""
-    if not dags:
-        return ["the queue of the schedd has no such DAG"]
-    return table(list(IN_QUEUE.values()), chosen(dags, IN_QUEUE, how), time.time(), width)
-
-
-def as_json(dag: QueuedDag) -> str:
-    """A DAG as one line of JSON."""
-    return json.dumps({"v": VERSION, **dag._asdict()})
 
 
 def _is_screen() -> bool:

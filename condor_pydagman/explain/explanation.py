@@ -9,7 +9,7 @@ from condor_pydagman.named_tuple import NamedTuple
 
 
 class Moment(NamedTuple):
-    """Something in the life of a node, and when."""
+    """Something in the life of a node, and when, in seconds since the epoch."""
 
     time: float
     text: str

@@ -30,6 +30,7 @@ class Written(NamedTuple):
     comes: bool = False  # whether more can come
     running: bool = False  # whether the attempt has not ended
     attempt: int | None = None  # its number, from 1; None if none has begun
+    reader: tuple[int, int] = (-1, -1)  # user and group who can read it
 
 
 class NodeOutput:

@@ -41,23 +41,35 @@ def rows(
         numbers: of the runs of all attempts (`all_runs.AllRuns`), for another field; None if they
             are all of one.
     """
-    for node in (node for name, node in run.nodes.items() if not is_join_name(name)):
-        number = dag.find(node.name) if dag is not None else None
-        description, is_left_out = None, False
-        if dag is not None and number is not None:
-            description, is_left_out = dag.submits[number], bool(dag.flags[number] & LEFT_OUT)
-        for attempt, following in attempts_of(node):
-            row = _row(node, attempt, description, now)
-            if following is not None:
-                failed = has_failed(node, attempt, following)
-                row["status"] = (NodeStatus.ERROR if failed else NodeStatus.DONE).name
-            if numbers is not None:
-                row[RUN] = numbers[id(attempt)]
-            yield row
-        if not node.attempts:
-            told = {"node": node.name, "status": node.counted.name, "description": description}
-            told["reason"] = why_done(node, is_left_out=is_left_out) or None
-            yield {**dict.fromkeys(fields(all_runs=numbers is not None)), **told}
+    for node in known_nodes(run):
+        yield from rows_of(node, dag, now, numbers)
+
+
+def known_nodes(run: Run) -> Iterator[NodeRun]:
+    """The nodes, without those that only join others."""
+    return (node for name, node in run.nodes.items() if not is_join_name(name))
+
+
+def rows_of(
+    node: NodeRun, dag: Dag | None, now: float, numbers: Mapping[int, int] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The rows of a node; the last is of its last attempt."""
+    number = dag.find(node.name) if dag is not None else None
+    description, is_left_out = None, False
+    if dag is not None and number is not None:
+        description, is_left_out = dag.submits[number], bool(dag.flags[number] & LEFT_OUT)
+    for attempt, following in attempts_of(node):
+        row = _row(node, attempt, description, now)
+        if following is not None:
+            failed = has_failed(node, attempt, following)
+            row["status"] = (NodeStatus.ERROR if failed else NodeStatus.DONE).name
+        if numbers is not None:
+            row[RUN] = numbers[id(attempt)]
+        yield row
+    if not node.attempts:
+        told = {"node": node.name, "status": node.counted.name, "description": description}
+        told["reason"] = why_done(node, is_left_out=is_left_out) or None
+        yield {**dict.fromkeys(fields(all_runs=numbers is not None)), **told}
 
 
 def fields(*, all_runs: bool) -> tuple[str, ...]:

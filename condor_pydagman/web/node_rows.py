@@ -6,16 +6,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from condor_pydagman.follow.carriers import carrier_of
-from condor_pydagman.follow.notices.held_jobs import logged_holds
-from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun
-from condor_pydagman.follow.shown_states import KEYS, Shown, why_done
+from condor_pydagman.follow.shown_states import KEYS
+from condor_pydagman.report.node_list import reason_of
 from condor_pydagman.report.spans import ran_s
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.tables import Rows
-from condor_pydagman.words import result
 
 
 class NodeRows(Rows):
@@ -56,6 +53,7 @@ class NodeRows(Rows):
 def row_of(reader: DagReader, number: int, now: float) -> dict[str, Any]:
     """A row, by the node's last attempt."""
     last = reader.last_attempt(number)
+    node = reader.node_run(number) or NodeRun("", NodeStatus.DONE)  # or it was left out
     return {
         "number": number,
         "name": reader.names[number],
@@ -66,7 +64,7 @@ def row_of(reader: DagReader, number: int, now: float) -> dict[str, Any]:
         "started": (last.started or None) if last is not None else None,
         "ended": ended_at(last) if last is not None else None,
         "runtime_s": runtime_s(last, now) if last is not None else None,
-        "reason": reason_of(reader, number),
+        "reason": reason_of(node, reader.run, is_left_out=reader.is_left_out(number)),
     }
 
 
@@ -81,19 +79,3 @@ def ended_at(attempt: Attempt) -> float | None:
 def runtime_s(attempt: Attempt, now: float) -> float | None:
     """Seconds that its jobs ran, so far; None if none has."""
     return round(ran_s(attempt, now), 3) if attempt.started else None
-
-
-def reason_of(reader: DagReader, number: int) -> str:
-    """Why a node has failed, is held, or is done without having run, or in which job with others it
-    is; '' if it is none of these."""
-    run, is_left_out = reader.node_run(number), reader.is_left_out(number)
-    if run is None:
-        return why_done(NodeRun("", NodeStatus.DONE), is_left_out=is_left_out)
-    if reader.states[number] in (Shown.FAILED, Shown.RETRY):
-        failure = failure_of(run, reader.run)
-        return result(failure.value, failure.reason)
-    carrier = carrier_of(run)
-    held = [job.reason for job in logged_holds((carrier or run,))]
-    if held or carrier is None:
-        return held[-1] if held else why_done(run, is_left_out=is_left_out)
-    return f"in {carrier.name}"

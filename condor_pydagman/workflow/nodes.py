@@ -119,6 +119,31 @@ class Joinable(NodeCommands):
         self.flow.join_each(ours, theirs, weak)
         return found
 
+    def before_groups(
+        self, children: NodesLike, size: int, children_size: int, *, weak: bool = False
+    ) -> Joinable:
+        """Have the first group of children wait for the first group of these, the second for the
+        second, and so on: as the edge Grouper of htcondor2.dags.
+
+        Args:
+            size: how many of these are a group.
+            children_size: how many children are.
+
+        Raises:
+            DagError: nodes are left over, one side has more groups, or there is no such node.
+        """
+        found = self.flow.nodes_of(children)
+        self._join_groups(self._in_groups(size), found._in_groups(children_size), weak)
+        return found
+
+    def _in_groups(self, size: int) -> dict[object, Sequence[WorkflowNode]]:
+        nodes = self.each()
+        if size < 1 or len(nodes) % size:
+            text = f"{len(nodes)} nodes can't be put into groups of {size}"
+            raise values.refused(text, self.flow.here())
+        begins = range(0, len(nodes), size)
+        return {number: nodes[begin : begin + size] for number, begin in enumerate(begins)}
+
     def before_by(
         self,
         key: str | Callable[[WorkflowNode], object],
@@ -135,16 +160,23 @@ class Joinable(NodeCommands):
             DagError: a node has no such variable, or a child no parent, or a parent no child.
         """
         found = self.flow.nodes_of(children)
-        ours, theirs = self._grouped(key), found._grouped(key)
+        self._join_groups(self._grouped(key), found._grouped(key), weak)
+        return found
+
+    def _join_groups(
+        self,
+        ours: Mapping[object, Sequence[WorkflowNode]],
+        theirs: Mapping[object, Sequence[WorkflowNode]],
+        weak: bool,
+    ) -> None:
+        """Have groups of children wait for those of these with the same keys."""
         if ours.keys() != theirs.keys():
             odd = next(iter(ours.keys() ^ theirs.keys()))
             text = f"only one side has nodes with {odd!r}"
             raise values.refused(text, self.flow.here())
         for value, parents in ours.items():
-            self.flow.join(
-                WorkflowNodes(self.flow, parents), WorkflowNodes(self.flow, theirs[value]), weak
-            )
-        return found
+            children = WorkflowNodes(self.flow, theirs[value])
+            self.flow.join(WorkflowNodes(self.flow, parents), children, weak)
 
     def _grouped(
         self, key: str | Callable[[WorkflowNode], object]

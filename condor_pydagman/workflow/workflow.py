@@ -14,7 +14,7 @@ from condor_pydagman.api.dag_submit import OptionValue, options_of_free_dag, sub
 from condor_pydagman.api.dag_view import Dag
 from condor_pydagman.errors import UsageError
 from condor_pydagman.garbage import collection_off
-from condor_pydagman.workflow import files, table, values
+from condor_pydagman.workflow import files, htcondor_dag, table, values
 from condor_pydagman.workflow.descriptions import Description
 from condor_pydagman.workflow.making import Making
 from condor_pydagman.workflow.methods import DagCommands
@@ -30,15 +30,21 @@ class Workflow(DagCommands):
     What is wrong by itself raises a DagError at once; what only the whole can show, such as a
     cycle, when the DAG is checked, written or submitted.  Both name the line of the program.
 
+    Args:
+        dag: an `htcondor2.dags.DAG`, with whose nodes, edges and settings it begins; None for
+            none.  A node 3 of its layer A is named `A:3`, as htcondor2.dags writes it.
+
     Attributes:
         all_nodes: takes the commands that DAGMan takes with ALL_NODES.
         file: the DAG file that was written last, '' for none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dag: Any = None) -> None:
         self._making = Making()
         self.all_nodes = AllNodes(self._making)
         self.file = ""
+        if dag is not None:
+            htcondor_dag.take(self, dag)
 
     @classmethod
     def read(cls, *paths: StrPath) -> Workflow:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ def run_of(name: str) -> condor_pydagman.DagRun:
 def report_of(name: str) -> str:
     made = run_of(name).report()
     return f"{made}{made._repr_html_()}"
+
+
+def logs_of(name: str) -> list[str]:
+    """What all its nodes have written, as far as that can be read."""
+    run, said = run_of(name), []
+    for node in condor_pydagman.read_run(name).nodes:
+        with suppress(condor_pydagman.PydagmanError):
+            said.append(str(run.logs(node)))
+    return said
 
 
 # What a program can look at a DAG with: functions of the package, methods of its classes.
@@ -54,6 +64,8 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "DagRun.statistics": lambda name: run_of(name).statistics(),
     "DagRun.to_frame": lambda name: run_of(name).to_frame(),
     "DagRun.events": lambda name: list(run_of(name).events(follow=False)),
+    "DagRun.explain": lambda name: str(run_of(name).explain()),
+    "DagRun.logs": logs_of,
     "DagRun.report": report_of,
     "DagRun._repr_mimebundle_": lambda name: run_of(name)._repr_mimebundle_(),
 }

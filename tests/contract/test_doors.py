@@ -50,6 +50,7 @@ LOOKING: dict[str, list[str]] = {
     "logs": ["logs DAG NODE", "logs --err DAG NODE"],
     "ls": ["ls", "ls --ended 3"],
     "metrics": ["metrics"],
+    "nodes": ["nodes DAG", "nodes DAG --json", "nodes DAG NODE -af:h node description reason"],
     "report": [f"report --format {one} -o - DAG" for one in ("html", "csv", "json")],
     "rescue": ["rescue DAG", "rescue --nodes --json DAG"],
     "runs": ["runs", "runs --json"],

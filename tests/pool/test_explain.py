@@ -14,6 +14,7 @@ import pytest
 from tests.pool.left_files import keep_for_later, left_by_stock
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.stock import Stock, plain
+from tests.schemas import check
 
 STAGE = Stage()
 TEN_WAYS = """\
@@ -89,7 +90,9 @@ def explain(s: Scene, *words: str) -> Any:
     """What the command says; `code` is its exit code."""
     done = s.answer("condor_pydagman", "explain", "--json", *words)
     assert done.stdout, done.stderr
-    return {**json.loads(done.stdout), "code": done.returncode}
+    said = json.loads(done.stdout)
+    check("explain", said)
+    return {**said, "code": done.returncode}
 
 
 def nodes_by_cause(said: Any, weight: str = "problem") -> dict[str, list[str]]:

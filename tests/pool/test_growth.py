@@ -7,6 +7,7 @@ import json
 from condor_pydagman.pool import processes
 from tests.pool.scenes import Scene, Stage
 from tests.pool.test_steering import steer
+from tests.schemas import check
 
 STAGE = Stage()
 UNIVERSES = ("vanilla", "local", "scheduler")
@@ -66,6 +67,7 @@ def the_feeder_is_killed_with_the_dag(s: Scene) -> None:
     )
     pid = s.until(lambda: s.text("hang.pid").strip(), "the program to run")
     info = json.loads(steer(s, "info", "--json"))
+    check("info", info)
     assert info["feeder"] == {"state": "runs", "feedings": 0, "nodes": 0, "error": ""}
     s.remove()
     s.gone()

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from tests.pool.scenes import Scene, Stage
+from tests.schemas import check
 
 STAGE = Stage()
 # A told to go on by `go.A`; K keeps the DAG alive until `go.K`.
@@ -57,6 +58,7 @@ def from_python(s: Scene) -> None:
     ]
     argv = [sys.executable, "-c", PYTHON, *map(json.dumps, requests)]
     info, chosen, halted, limited, resumed = json.loads(s.run(*argv))
+    check("info", info)
     assert info["cluster"] == s.cluster
     assert chosen["done"] == 1
     assert [one["node"] for one in chosen["refused"]] == ["A"]

@@ -34,6 +34,7 @@ from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.node_rows import NodeRows
 from condor_pydagman.web.tables import Wanted
 from tests.readers.world import World
+from tests.schemas import check
 
 GOLDENS = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.golden"))}
 INDENT = "    "
@@ -70,6 +71,7 @@ def play(golden: str, monkeypatch: pytest.MonkeyPatch) -> str:
             for step in lines[len(told) :]:
                 if step and not step.startswith(INDENT):
                     told += _played(world, step)
+            _check_list(world)
         finally:
             world.unlock()
             _forget_minutes()
@@ -120,19 +122,41 @@ def _of_command(program: str, words: str, parts: str | None) -> Iterator[str]:
         parts: titles of those of a page of HTML that are wanted; the first is its `head`; or
             `findings`, for those of the checker without the lines of the DAG and hints.
     """
-    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdout", output)
-        patch.setattr(sys, "stderr", output)
-        code = PROGRAMS[program](shlex.split(words))
-    output.flush()
-    text = output.buffer.getvalue().decode("utf-8", "backslashreplace")
+    text, code = _printed(program, words)
+    if words.startswith("explain ") and code in (0, 1) and not text.startswith(program):
+        check("explain", json.loads(_printed(program, f"{words} --json")[0]))
     if parts == "findings":
         yield from (line for line in text.splitlines() if not line.startswith(" "))
     else:
         yield from PlainText(text).lines(parts) if parts else text.splitlines()
     if code:
         yield f"[{code}]"
+
+
+def _printed(program: str, words: str) -> tuple[str, int]:
+    """What a command prints, and its exit code."""
+    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", output)
+        patch.setattr(sys, "stderr", output)
+        code = PROGRAMS[program](shlex.split(words))
+    output.flush()
+    return output.buffer.getvalue().decode("utf-8", "backslashreplace"), code
+
+
+def _check_list(world: World) -> None:
+    """The list of nodes meets its schema, and says the same as the page."""
+    text, code = _printed("condor_pydagman", "nodes t.dag --json")
+    rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    for row in rows:
+        check("nodes", row)
+    assert code == int(not rows)
+    if "condor_pydagman: " not in text:  # then it takes the DAG file as the page does
+        reader = DagReader(find_dag("t.dag", ask=False), lambda _: world.pool.dagman)
+        reader.look()
+        page = NodeRows(reader).page(Wanted(limit=len(rows)))["rows"]
+        shown = {row["name"]: (row["state"], row["reason"]) for row in page}
+        assert {row["node"]: (row["state"], row["reason"] or "") for row in rows} == shown
 
 
 def _of_page(world: World, what: str, node: str) -> Iterator[str]:

@@ -82,8 +82,8 @@ def test_runs_that_were_kept(
 ) -> None:
     lay_out(kept, tmp_path)
     monkeypatch.chdir(tmp_path)
-    for name, words in (("events", ("events",)), ("watch", ("watch", "--once", "--json"))):
-        pydagman.main([*words, "t.dag"])
+    for name, *words in (("events",), ("watch", "--once", "--json"), ("nodes", "--json")):
+        pydagman.main([name, "t.dag", *words])
         printed = capsys.readouterr().out.splitlines()
         assert printed
         for line in printed:

@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_116}
+LOADED = {"modules": 135, "lines": 32_130}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -73,10 +73,10 @@ LOADED = {"modules": 135, "lines": 32_116}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1684,
+    "": 1698,
     "adapters": 7822,
-    "api": 2335,
-    "cli": 5799,
+    "api": 2448,
+    "cli": 6063,
     "config": 1038,
     "daemon": 5056,
     "dagman_job": 2232,
@@ -88,17 +88,17 @@ LINES = {
     "graph": 4259,
     "language": 4016,
     "lint": 4433,
-    "monitor": 3500,
+    "monitor": 3501,
     "picture": 2989,
     "placement": 13582,
     "pool": 1725,
     "records": 2944,
-    "report": 2422,
+    "report": 2528,
     "transfer": 10,
-    "web": 2781,
-    "workflow": 2531,
+    "web": 2763,
+    "workflow": 2656,
 }
-LINES_OF_TESTS = 132_629
+LINES_OF_TESTS = 133_001
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_084,

@@ -20,7 +20,8 @@ TOPICS = {
     "running": (
         "Submit, watch and steer DAGs",
         ("api.dag_submit", "api.dag_run", "api.run_end", "api.run_report", "api.dag_state",
-         "monitor.found_state", "api.dag_subscription", "adapters.request_client"),
+         "monitor.found_state", "api.dag_subscription", "adapters.request_client",
+         "api.run_explanation", "explain.explanation", "follow.notice", "api.node_logs"),
     ),
     "history": (
         "Events and history",

@@ -17,14 +17,17 @@ from condor_pydagman import feature_table
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.report import GroupReport, Halts
+from condor_pydagman.engine.report import GroupReport, Halts, Shown
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.growth.run import PieceOffered, ReadOffer
 from condor_pydagman.features.steering import clients
 from condor_pydagman.features.steering.adapters import system_log
 from condor_pydagman.features.steering.clients import ANSWER_TIMEOUT_S, PART, LocalClients
 from condor_pydagman.features.steering.run import NodesSteered
+from tests.make import EngineHarness
+from tests.schemas import check
 
 NO_HALT = Halts()
 GROUPS = [GroupReport("g", "MATCHED", "north", 1, 4, 2)]
@@ -144,6 +147,25 @@ def test_groups_are_told() -> None:
     client: Any = SimpleNamespace(uid=os.geteuid())
     assert not bench.clients.taken([(client, b'{"id": 1, "command": "groups"}')])
     assert [GroupReport(**one) for one in bench.answers[0]["groups"]] == GROUPS
+
+
+@pytest.mark.parametrize(
+    ("halts", "shown"),
+    [
+        (NO_HALT, ()),
+        (Halts(by_file=True), (Shown("limits_trouble", "", answer="no directory"),)),
+        (NO_HALT, (Shown("Feeder", "runs", answer=FeederReport("runs", 1, 2)._asdict()),)),
+    ],
+)
+def test_what_info_tells_meets_its_schema(halts: Halts, shown: tuple[Shown, ...]) -> None:
+    bench = Bench()
+    report = EngineHarness("JOB A a.sub\n").begin().engine.report()
+    bench.run.process = SimpleNamespace(pid=3)
+    bench.run.engine.report = lambda: report._replace(halts=halts, shown=shown)
+    assert bench.send({"command": "info", "id": "x"}) == []
+    (answer,) = bench.answers
+    check("info", answer)
+    assert ("halt_file" in answer, answer["nodes"]) == (halts.by_file, 1)
 
 
 def test_a_dry_request_of_many_nodes_is_tried_in_parts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -20,11 +21,14 @@ from condor_pydagman import (
     PoolError,
     SubmittedDag,
     UsageError,
+    Weight,
 )
 from condor_pydagman.api import run_end
+from condor_pydagman.cli import pydagman
 from condor_pydagman.monitor import schedd_queries
 from tests import locks
 from tests.dag_logs import BEGIN, DagLogs
+from tests.schemas import check
 
 T = TypeVar("T")
 DAG = "JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n"
@@ -478,3 +482,50 @@ def test_a_run_of_another_user_whose_lock_can_not_be_read(
     assert run.status.state is DagState.HELD
     schedd.clear()
     assert run.wait(60).state is DagState.INTERRUPTED
+
+
+@pytest.mark.usefixtures("schedd")
+def test_explain_says_what_the_command_says(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.execute(7)
+    logs.terminate(7, value=3)
+    logs.end(1)
+    monkeypatch.setenv("COLUMNS", "110")
+    run = DagRun("t.dag")
+    for words, found in ((["t.dag"], run.explain()), (["t.dag", "B"], run.explain("B"))):
+        assert found.is_wrong == bool(pydagman.main(["explain", *words]))
+        assert f"{found}\n" == capsys.readouterr().out
+        check("explain", json.loads(json.dumps(found.to_json())))
+    assert run.explain().findings[0].cause == "node.exit"
+    assert run.explain().findings[0].weight is Weight.PROBLEM
+    assert run.explain("B").node == "B"
+    with pytest.raises(UsageError, match="no node C"):
+        run.explain("C")
+
+
+def test_logs_of_a_node(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(*_: object) -> None:
+        raise PoolError("away", transient=True)
+
+    monkeypatch.setattr(schedd_queries, "jobs_of_node", silent)
+    Path("a.sub").write_text("output = $(JOB).out\nerror = $(JOB).err\nqueue\n")
+    run = DagRun("t.dag")
+    idle = run.logs("A")
+    assert (idle.text, idle.comes, idle.running, idle.attempt) == ("", True, True, 1)
+    assert str(idle) == idle.why == "job 7.0 of node A is idle and has not run yet"
+    logs.execute(7)
+    logs.terminate(7)
+    Path("A.out").write_bytes(b"\x1b[1mtitle\x07 \xff\0\n")
+    Path("A.err").write_text("oh\n")
+    found = run.logs("A")
+    assert found.files == {str(Path("A.out").resolve()): ["7.0"]}
+    assert (found.text, found.why, found.running) == ("\x1b[1mtitle\x07 \\xff\0\n", "", False)
+    assert str(found) == "\x1b[1mtitle\\x07 \\xff\\x00\n"
+    assert run.logs("A", err=True).text == "oh\n"
+    Path("A.out").unlink()
+    with pytest.raises(FileError, match=r"A\.out is not there"):
+        print(found.text)
+    for node, attempt, why in (("X", None, "no node X"), ("A", 2, "has had 1 attempt")):
+        with pytest.raises(UsageError, match=why):
+            run.logs(node, attempt=attempt)

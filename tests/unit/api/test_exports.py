@@ -15,12 +15,12 @@ from condor_pydagman import PydagmanError
 
 NAMES = """
 Abort Attempt ConfigError Dag DagError DagEvent DagProblem DagRun DagState DagStatus DagTimeout Edge
-FileError Hold LintFinding Node NodeCounts NodeKind NodeRun NodeStatus NodeStatusEntry
-NodeStatusFile Place PlacementResult PoolError PydagmanError Rescue Retry Run RunReport Script
-ScriptKind ScriptRun Severity Splice SteeringAnswer SubmittedDag Tolerance Usage UsageError
-Variable Workflow WorkflowNode WorkflowNodes check_dag dag_events dag_status lint_dag parse_dag
-read_dag read_node_status read_rescue read_run run_requests steer submit_dag subscribe transfer_file
-write_node_status write_rescue
+Evidence FileError Hold LintFinding Moment Node NodeCounts NodeKind NodeLogs NodeRun NodeStatus
+NodeStatusEntry NodeStatusFile Notice Place PlacementResult PoolError PydagmanError Rescue Retry Run
+RunExplanation RunReport Script ScriptKind ScriptRun Severity Splice SteeringAnswer SubmittedDag
+Tolerance Usage UsageError Variable Weight Workflow WorkflowNode WorkflowNodes check_dag dag_events
+dag_status lint_dag parse_dag read_dag read_node_status read_rescue read_run run_requests steer
+submit_dag subscribe transfer_file write_node_status write_rescue
 """
 EXPORTS = NAMES.split()
 

@@ -51,6 +51,7 @@ def readers(dag: str, node: str) -> Iterator[Main]:
         *(["explain", dag], ["explain", dag, node], ["explain", dag, f"{node}x"]),
         *(["report", dag], ["watch", "--once", dag], ["watch", dag], ["tail", dag], ["ls"]),
         *(["logs", dag, node], ["logs", dag, f"{node}x"], ["rescue", "--nodes", dag]),
+        *(["nodes", dag], ["nodes", dag, f"{node}x"], ["nodes", dag, "-af:ltV", "node", node]),
         *(["steer", "hold", dag, node], ["steer", "hold", dag, "--" + node], ["steer", node]),
         *(["schema", node], ["limits", node], ["sites", "groups", dag], ["sites", "check", node]),
         *(["knobs", node], ["knobs", f"{node}.dag"], ["draw", dag], ["dry-run", "--nodes", dag]),

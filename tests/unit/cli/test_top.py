@@ -83,7 +83,8 @@ def test_json(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     ]  # fmt: skip
 
 
-def test_the_table(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("asked")
+def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     columns = list(IN_QUEUE.values())
     head, first, second, third = table(columns, DAGS, 1000.0)
     assert head.split()[:3] == ["JOB", "OWNER", "STATE"]
@@ -92,9 +93,11 @@ def test_the_table(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None
     assert "\x1b" not in third and third.split()[3] == "-"
     long = dag(1, "a", UserLog="a" * 90, PYDAGMAN_WaitsFor="x" * 9000)
     assert max(map(len, table(columns, [long], 1000.0, 200))) == 200
-    assert top.lines_of([], Choice()) == ["the queue of the schedd has no such DAG"]
     assert pydagman.main(["top", "--once", "-sort", "owner"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["1", "2"]
+    monkeypatch.setattr(top, "queued_dags", lambda *_, **__: [])
+    assert pydagman.main(["top", "--once"]) == 0
+    assert capsys.readouterr().out == "the queue of the schedd has no such DAG\n"
 
 
 @pytest.mark.parametrize("word", IN_QUEUE)

@@ -13,6 +13,7 @@ import pytest
 from condor_pydagman import Dag, DagError, Workflow, parse_dag, read_dag
 from condor_pydagman.workflow.program import Program
 
+htcondor2: Any = pytest.importorskip("htcondor2")
 dags: Any = pytest.importorskip("htcondor2.dags")
 COUNT = [{"x": number} for number in range(4)]
 
@@ -94,6 +95,88 @@ def test_a_dag_of_htcondor2(make: Callable[[Any], None], line: str) -> None:
     written = read_dag("dagfile.dag")
     assert nodes(ours) == nodes(written)
     assert edges(ours) == edges(written)
+
+
+@pytest.mark.parametrize("make", [make for make, _ in SHAPES])
+def test_a_workflow_begins_with_a_dag_of_htcondor2(make: Callable[[Any], None]) -> None:
+    theirs = dags.DAG()
+    make(theirs)
+    dags.write_dag(theirs, Path("theirs"))
+    ours = read_dag(Workflow(theirs).write("ours.dag"))
+    written = read_dag("theirs/dagfile.dag")
+    assert edges(ours) == edges(written)
+    assert sorted(nodes(ours)) == sorted(nodes(written))
+    for name, said in nodes(written).items():
+        found = nodes(ours)[name]
+        assert found[2:] == said[2:]
+        assert found[:2] == said[:2] or said[1] == f"{name.partition(':')[0]}.sub"
+
+
+def test_descriptions_and_settings_of_a_dag_of_htcondor2() -> None:
+    theirs = dags.DAG(
+        dagman_job_attributes={"Foo": '"x"'}, max_jobs_by_category={"few": 2},
+        dot_config=dags.DotConfig("d.dot", update=True, include_file="h"), jobstate_log="log",
+        node_status_file=dags.NodeStatusFile("status", 30, True),
+    )  # fmt: skip
+    run = htcondor2.Submit({"executable": "/bin/sleep", "arguments": "$(x)"})
+    layer = theirs.layer(name="A", submit_description=run, vars=COUNT, category="few")
+    theirs.final(name="F", submit_description=run)
+    flow = Workflow(theirs)
+    flow["A:0"].before(flow.job("B", "b.sub"))
+    lines = flow.text().splitlines()
+    assert lines.count("    arguments = $(x)") == 2  # of the layer, and of F
+    assert {
+        'SET_JOB_ATTR Foo = "x"', "JOBSTATE_LOG log", "DOT d.dot UPDATE OVERWRITE INCLUDE h",
+        "NODE_STATUS_FILE status 30 ALWAYS-UPDATE", "CATEGORY A:0 few", "MAXJOBS few 2",
+        "JOB A:3 A", "FINAL F {", "PARENT A:0 CHILD B",
+    } < set(lines)  # fmt: skip
+    layer.add_parents(layer)
+    with pytest.raises(DagError, match="a cycle exists in it"):
+        Workflow(theirs)
+
+
+def test_a_final_node_of_htcondor2_has_its_file() -> None:
+    theirs = dags.DAG()
+    theirs.layer(name="A", submit_description=Path("a.sub"))
+    theirs.final(name="F", submit_description=Path("end.sub"))
+    found = [Path(one.submit).name for one in Workflow(theirs).dag().values()]
+    assert found == ["a.sub", "end.sub"]
+
+
+def test_what_a_workflow_does_not_begin_with() -> None:
+    with pytest.raises(DagError, match="dagman_config: write a file"):
+        Workflow(dags.DAG(dagman_config={"DAGMAN_MAX_JOBS_IDLE": 5}))
+    with pytest.raises(TypeError, match=r"begins with an htcondor2\.dags\.DAG, not 'my\.dag'"):
+        Workflow("my.dag")
+
+
+@pytest.mark.parametrize(("size", "children_size"), [(2, 3), (1, 1), (4, 6)])
+def test_groups_are_those_of_a_grouper(size: int, children_size: int) -> None:
+    count = 4 // size * children_size
+    theirs = dags.DAG()
+    parents = theirs.layer(name="A", vars=COUNT)
+    parents.child_layer(dags.Grouper(size, children_size), name="B", vars=[{}] * count)
+    flow = Workflow()
+    flow.layer("A:", "a.sub", 4).before_groups(
+        flow.layer("B:", "a.sub", count), size, children_size
+    )
+    assert edges(read_dag(flow.write("ours.dag"))) == edges(
+        read_dag(Workflow(theirs).write("theirs.dag"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "why"),
+    [
+        ((3, 1), "4 nodes can't be put into groups of 3"),
+        ((2, 0), "4 nodes can't be put into groups of 0"),
+        ((2, 1), "only one side has nodes with 2"),
+    ],
+)
+def test_groups_that_do_not_fit(sizes: tuple[int, int], why: str) -> None:
+    flow = Workflow()
+    with pytest.raises(DagError, match=why):
+        flow.layer("A", "a.sub", 4).before_groups(flow.layer("B", "a.sub", 4), *sizes)
 
 
 def test_what_is_set_for_the_whole_dag() -> None:
