@@ -74,7 +74,7 @@ LOADED = {"modules": 135, "lines": 32_103}
 SLACK = 50
 LINES = {
     "": 1670,
-    "adapters": 7933,
+    "adapters": 8449,
     "api": 2335,
     "cli": 5799,
     "config": 1031,
@@ -87,7 +87,7 @@ LINES = {
     "follow": 4550,
     "graph": 4259,
     "language": 4016,
-    "lint": 4433,
+    "lint": 3917,
     "monitor": 3500,
     "picture": 2989,
     "placement": 13582,
@@ -98,7 +98,7 @@ LINES = {
     "web": 2781,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_188
+LINES_OF_TESTS = 132_186
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,

@@ -1,6 +1,6 @@
 """What jobs a submit description makes.
 
-These functions are called in a confined process (`lint.foreign_texts`).
+These functions are called in a confined process (`adapters.foreign_texts`).
 """
 
 from __future__ import annotations
