@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_103}
+LOADED = {"modules": 135, "lines": 32_104}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -73,17 +73,17 @@ LOADED = {"modules": 135, "lines": 32_103}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1670,
-    "adapters": 8449,
+    "": 1671,
+    "adapters": 8457,
     "api": 2335,
-    "cli": 5799,
+    "cli": 5824,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
     "data_requests": 1745,
     "engine": 7874,
     "explain": 2294,
-    "features": 29897,
+    "features": 30204,
     "follow": 4550,
     "graph": 4259,
     "language": 4016,
@@ -96,16 +96,16 @@ LINES = {
     "report": 2422,
     "transfer": 10,
     "web": 2781,
-    "workflow": 2531,
+    "workflow": 2548,
 }
-LINES_OF_TESTS = 132_186
+LINES_OF_TESTS = 132_752
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_156,
-    "cli/dagman.py": 35_083,
-    "cli/dag_checker.py": 17_937,
-    "cli/watch.py": 30_300,
-    "placement/data_node.py": 21_851,
+    "cli/submit_dag.py": 35_157,
+    "cli/dagman.py": 35_084,
+    "cli/dag_checker.py": 17_938,
+    "cli/watch.py": 30_301,
+    "placement/data_node.py": 21_852,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

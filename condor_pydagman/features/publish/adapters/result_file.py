@@ -4,9 +4,9 @@ only."""
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,28 +67,21 @@ def _sorted(pairs: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
 def _read_json(text: str) -> list[tuple[str, Any]]:
     """Names and values of a JSON object; Python and others also write NaN and Infinity into it."""
     try:
-        pairs = json.loads(
-            text, object_pairs_hook=_Object, parse_int=_integer, parse_float=_finite
-        ).pairs
+        pairs: list[tuple[str, Any]]
+        pairs = json.loads(text, object_pairs_hook=_Object, parse_int=_integer)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise BadResult(f"it begins with {{ but is not JSON: {place}: {error.msg}") from None
     except RecursionError:
         raise BadResult("its values are nested too deep") from None
-    first: dict[str, str] = {}
-    for name, _ in pairs:
-        if name.lower() in first:
-            other = first[name.lower()]
-            raise BadResult(f"{other[:100]!r} and {name[:100]!r} are one name in ClassAds")
-        first[name.lower()] = name
-    return list(pairs)
+    for name, count in Counter(name.lower() for name, _ in pairs).items():
+        if count > 1:
+            raise BadResult(f"{name[:100]!r} is there twice; case does not count in ClassAds")
+    return pairs
 
 
-class _Object:
-    """A JSON object, with all its names, in their order."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        self.pairs = pairs
+class _Object(list[Any]):
+    """A JSON object: all its names with their values."""
 
 
 def _has_object(value: Any) -> bool:
@@ -99,12 +92,6 @@ def _integer(digits: str) -> int:
     if len(digits) > 30 or abs(int(digits)) > MAX_INTEGER:
         raise BadResult(f"{digits[:40]} is not between -{MAX_INTEGER} and {MAX_INTEGER}")
     return int(digits)
-
-
-def _finite(digits: str) -> float:
-    if not math.isfinite(float(digits)):
-        raise BadResult(f"{digits[:40]} is larger than any number of 64 bits")
-    return float(digits)
 
 
 def _check_numbers(text: str) -> None:
