@@ -100,9 +100,13 @@ def test_files_that_a_description_includes_count(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_read_is_compared_as_it_is_written(tmp_path: Path) -> None:
-    place = Place(tmp_path, text="executable = e\nqueue x from echo 1 |\n")
+    text = "executable = $(what:e)\nqueue x from echo 1 |\n"
+    place = Place(tmp_path, text=text, variables=[("n", "1", False)])
     assert place.why() == ""
-    place.write("a.sub", "# why\nexecutable = e\nqueue x from echo 1 |\n")
+    os.utime(tmp_path / "e", ns=(7, 8))
+    assert place.why() == "its executable has changed"
+    os.utime(tmp_path / "e", ns=(7, 7))
+    place.write("a.sub", f"# why\n{text}")
     assert place.why() == (
         "its submit description, compared as it is written, has changed"
         " (not a valid command, errno=1 : Operation not permitted)"

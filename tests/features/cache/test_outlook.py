@@ -108,6 +108,19 @@ def test_results_that_a_person_takes_as_they_are(filled_cache: str) -> None:
     assert shown(of, filled_cache) == dict.fromkeys("ABCDE", "")  # its result has the same name
 
 
+def test_results_of_which_nothing_is_kept(tmp_path: Path) -> None:
+    """The nodes ran before they had a CACHE command."""
+    of, path = dag("A -> B"), str(tmp_path / "x.cache")
+    (tmp_path / "o").write_text("made")
+    for node in range(2):
+        CachedOfDag.put(of).cached[node] = Cache(0, "", outputs=(str(tmp_path / "o"),))
+    assert {one for _, one in take(of, path, [0, 1], "ann").values()} == {""}
+    assert shown(of, path) == {"A": "", "B": ""}
+    assert read_records(path)["B"].taken == "ann"
+    (tmp_path / "o").write_text("made again")
+    assert "has changed" in shown(of, path)["A"]
+
+
 def test_results_that_nobody_can_take(filled_cache: str) -> None:
     of = dag("A; B; X")
     of.scripts[0] = make.dag("A\nSCRIPT PRE A x").scripts[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 import secrets
+from functools import lru_cache
 
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed
@@ -28,7 +29,7 @@ from condor_pydagman.features.cache.facts import (
 from condor_pydagman.features.cache.store import Record
 from condor_pydagman.features.common.file_macros import expanded, known_macros
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language.description import template_of
+from condor_pydagman.language.description import SubmitDescription, template_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 from condor_pydagman.records.job_description import literal, whole
@@ -37,6 +38,7 @@ MAX_WHY = 200  # characters
 NEVER_DONE = "it has never been done"
 NOT_WELL = "it did not end well when it last ran"
 _READER = "condor_pydagman.features.cache.adapters.compared:values"
+_template = lru_cache(64)(template_of)  # of many nodes it is the same one
 _NAMES_FILES = re.compile(r"\b(?:include|from|matching)\b", re.IGNORECASE)
 
 
@@ -134,7 +136,9 @@ def _described(node: CachedNode, old: Facts, files: CachedFiles) -> Facts:
         asked = _as_submitted(node, text), list(node.counts), list(node.ignores)
         programs, values = ask(_READER, owner, *asked, shape=SHAPE)
     except PydagmanError as error:
-        return {TEXT: given, UNREAD: printable(str(error))[:MAX_WHY]}
+        read, variables = SubmitDescription(text), {k.lower(): v for k, v, _ in node.variables}
+        program = read.getter({**variables, **read.values, "job": node.name})("executable")
+        return {TEXT: given, UNREAD: printable(str(error))[:MAX_WHY], PROGRAMS: program or ""}
     facts = {VALUE + name: str(value) for name, value in values.items()}
     return {TEXT: given, PROGRAMS: "\n".join(programs), **facts}
 
@@ -144,7 +148,7 @@ def _as_submitted(node: CachedNode, text: str) -> str:
     before = f"JOB = {literal(node.name)}\nRETRY = 0\n"
     lines = [(f"{key} = {whole(value)}\n", is_late) for key, value, is_late in node.variables]
     behind = "".join(line for line, is_late in lines if is_late)
-    parts = [part for body, queue in template_of(text) for part in (body, behind, queue)]
+    parts = [part for body, queue in _template(text) for part in (body, behind, queue)]
     return "".join((before, *(line for line, is_late in lines if not is_late), *parts))
 
 

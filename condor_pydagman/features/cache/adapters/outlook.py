@@ -25,7 +25,7 @@ from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_r
 from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.cache.facts import CachedNode
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
-from condor_pydagman.features.cache.store import Record, taken_line
+from condor_pydagman.features.cache.store import Record, taken_line, whole_text
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
 
 MAX_NAMED = 10  # nodes of which the same is said
@@ -61,7 +61,9 @@ def take(dag: Dag, path: str, nodes: Collection[int], who: str) -> dict[int, tup
         made.of_all()
     except CycleError:
         raise FileError("the DAG has a cycle") from None
-    store.append([taken_line(*one) for one in made.taken.items()], made.taken, sync=True)
+    new = {name: one for name, one in made.taken.items() if name not in store.records()}
+    lines = [taken_line(*one) for one in made.taken.items()]
+    store.append([*list(whole_text(new))[1:], *lines], made.taken, sync=True)
     if store.problems:
         raise FileError("; ".join(store.problems))
     return made.chosen
@@ -85,7 +87,7 @@ class _Outlook:
     ) -> None:
         self._dag = dag
         self._cached = cached_of(dag)
-        self._records = records
+        self._records = dict(records)
         self._files = CachedFiles(owner_of(dag.files[0]))
         self._found: dict[int, str] = {}
         self._nodes, self._who = nodes, who  # of these, who takes the results
@@ -116,11 +118,13 @@ class _Outlook:
 
     def _take(self, node: CachedNode, record: Record | None, found: Found) -> str:
         """Take the node's result as it is; why that can't be, '' if it can."""
-        if record is None or not found.facts:
+        if not found.facts or (record is None and not node.outputs):
             return found.why
+        record = record or Record(found.result, {}, {})  # its outputs show that it has been done
         outputs, problem = outputs_of(node, self._files)
         if not problem and record.outputs is not None:
-            self.taken[node.name] = Record(record.result, found.facts, outputs, self._who)
+            new = Record(record.result, found.facts, outputs, self._who)
+            self.taken[node.name] = self._records[node.name] = new
         return problem if record.outputs is not None else NOT_WELL
 
     def _how(self, parent: int) -> str:
