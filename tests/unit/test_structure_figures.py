@@ -98,7 +98,7 @@ LINES = {
     "web": 2781,
     "workflow": 2548,
 }
-LINES_OF_TESTS = 132_769
+LINES_OF_TESTS = 132_791
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_157,
