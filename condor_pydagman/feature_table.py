@@ -118,6 +118,7 @@ _NAMED = (
         "cache",
         uses=("CACHE",),
         more_records=("CACHED",),
+        parts=("cli",),
         codes=("DAG413",),
         events=("node.looked_up",),
     ),

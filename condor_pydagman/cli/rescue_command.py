@@ -15,6 +15,7 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.feature_table import offered
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.graph.apply_rescue import Saved, read_saved
 from condor_pydagman.graph.problems import DagFileErrors
@@ -28,7 +29,8 @@ from condor_pydagman.vocabulary import NodeKind
 MAX_SHOWN = 10
 _DESCRIPTION = """\
 Show the newest rescue file of a DAG: which nodes it skips, and which it would run again. To run
-the DAG from it, submit the DAG as before: condor_pydagman run, or condor_submit_dag."""
+the DAG from it, submit the DAG as before: condor_pydagman run, or condor_submit_dag. With --take:
+say of nodes with CACHE that what has changed since they were last done makes no difference."""
 _FAILED = re.compile(r"^# Nodes that failed: \d+\n((?:#[^\n]*\n)*?#[^\n]*<ENDLIST>)", re.M)
 
 
@@ -57,6 +59,16 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--nodes", action="store_true", help="list all nodes")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--take",
+        nargs="*",
+        metavar="NODE",
+        help="take the results of these nodes with CACHE as they are, whatever has changed since",
+    )
+    parser.add_argument(
+        "--pattern", help="with --take: of the nodes whose names match *, ? and [...]"
+    )
+    parser.add_argument("--all", action="store_true", help="with --take: of all nodes")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -66,6 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG or rescue file, or it can't be read.
     """
     found = chosen_dag(arguments.dag, ask=False)
+    if arguments.take is not None or arguments.pattern or arguments.all:
+        return _take(found, arguments)
     numbers = rescue_numbers(found.paths)
     wanted = arguments.number or _number_in(arguments.dag) or max(numbers, default=0)
     if wanted not in numbers:
@@ -77,6 +91,17 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     say(*_lines(found, file, numbers, names), *_node_lines(file, names, arguments.nodes))
     return 0
+
+
+def _take(found: FoundDag, arguments: argparse.Namespace) -> int:
+    names, pattern = arguments.take, "*" if arguments.all else arguments.pattern
+    if names is None or bool(names) + (arguments.pattern is not None) + arguments.all != 1:
+        arguments.parser.error("--take is for NODE ..., --pattern PATTERN or --all, one of these")
+    for take_results in offered("cli", "take_results"):
+        code, lines = take_results(found, names, pattern)
+        say(*lines)
+        return int(code)
+    raise PydagmanError("this installation has no CACHE")
 
 
 def _number_in(dag: str | None) -> int:

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from condor_pydagman.adapters.followed_files import UNKNOWN
+from condor_pydagman.adapters.foreign_texts import ask
 from condor_pydagman.explain.known_facts import Clause, Fit
 from condor_pydagman.explain.load import script_started
 from condor_pydagman.follow.carriers import nodes_of, with_jobs
@@ -18,7 +19,6 @@ from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.facts import HELD, IDLE, Facts, QueuedJob
 from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.follow.run_model import NodeRun
-from condor_pydagman.lint.foreign_texts import ask
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.vocabulary import NodeStatus, ScriptKind

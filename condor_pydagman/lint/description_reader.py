@@ -1,6 +1,6 @@
 """What HTCondor's readers say of a submit description, in the words of stock.
 
-The functions without an underscore are called in a confined process (`lint.foreign_texts`),
+The functions without an underscore are called in a confined process (`adapters.foreign_texts`),
 which can import nothing more.
 """
 
@@ -10,13 +10,13 @@ import re
 from typing import Any
 
 from condor_pydagman.adapters.classad_values import mistake
+from condor_pydagman.adapters.confined_reader import said_by_bindings
 from condor_pydagman.adapters.descriptions import EMPTY_ITEM, expanded, parse
 from condor_pydagman.adapters.submit_checks import lists, remarks_of
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.common.adapters.submit_errors import first_unreadable
 from condor_pydagman.language.description import SubmitDescription, statements
 from condor_pydagman.lint import value_rules
-from condor_pydagman.lint.confined_reader import said_by_bindings
 from condor_pydagman.vocabulary import UNREADABLE
 
 _UNIVERSE_NAMES = """

@@ -10,23 +10,23 @@ import os
 from collections.abc import Iterable
 from itertools import islice
 
+from condor_pydagman.adapters.described_jobs import COMMANDS
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
+from condor_pydagman.adapters.foreign_texts import NotRead, read
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.common.adapters.submit_errors import at_queue
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.description import template_of
-from condor_pydagman.lint.described_jobs import COMMANDS
 from condor_pydagman.lint.file_rules import MAY_COME
 from condor_pydagman.lint.first_nodes import FirstNodes
-from condor_pydagman.lint.foreign_texts import NotRead, read
 from condor_pydagman.lint.request_rules import macros_of, request_problem
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Workflow, describe
 
 _ABSENT = os.strerror(errno.ENOENT)
-_READER = "condor_pydagman.lint.described_jobs:commands"
+_READER = "condor_pydagman.adapters.described_jobs:commands"
 
 
 class JobCount(NamedTuple):

@@ -148,7 +148,7 @@ class DiskWorld:
     def unreadable(self, text: str, directory: str, source: str = "") -> str:
         """The line of a description that can't be read, and why; '' if there is none, or if that
         depends on macros or on what it includes."""
-        from condor_pydagman.lint.foreign_texts import NotRead
+        from condor_pydagman.adapters.foreign_texts import NotRead
 
         try:
             return str(self._asked("unreadable_line", source, str, text))
@@ -185,7 +185,7 @@ class DiskWorld:
         Raises:
             PydagmanError: it is not read.
         """
-        from condor_pydagman.lint.foreign_texts import ask
+        from condor_pydagman.adapters.foreign_texts import ask
 
         return ask(f"{_READER}:{function}", self._owner(source), *arguments, shape=shape)
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from condor_pydagman.adapters.described_jobs import COMMANDS, LATER
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
+from condor_pydagman.adapters.foreign_texts import read
 from condor_pydagman.dagman_job.condor_sub import parse_arguments
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.engine.script_words import MacroError, expand
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.description import template_of
-from condor_pydagman.lint.described_jobs import COMMANDS, LATER
-from condor_pydagman.lint.foreign_texts import read
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Workflow, describe
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
-_READER = "condor_pydagman.lint.described_jobs:commands"
+_READER = "condor_pydagman.adapters.described_jobs:commands"
 
 
 class JobCommand(NamedTuple):

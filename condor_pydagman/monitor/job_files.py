@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.foreign_texts import read
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.foreign_texts import read
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_descriptions import description_of
@@ -26,7 +26,7 @@ _ATTRIBUTES = (
     *("ClusterId", "ProcId", "Iwd", "Out", "Err", "UserLog", "StreamOut", "StreamErr"),
     *("ShouldTransferFiles", "DAGNodeName"),
 )
-_READER = "condor_pydagman.lint.described_jobs:files"
+_READER = "condor_pydagman.adapters.described_jobs:files"
 _COMMANDS = ("output", "error", "log")
 _NAMES = ("initialdir", "should_transfer_files", *_COMMANDS, *(f"stream_{n}" for n in _COMMANDS))
 _SHAPE = [dict.fromkeys(_NAMES, str)]

@@ -188,18 +188,35 @@ class NodeCommands(Commands):
         return self._add("PUBLISH", file=file, attributes=attributes)
 
     def cache(
-        self: Self, *, checksum: bool = False, inputs: Names = (), outputs: Names = ()
+        self: Self,
+        *,
+        checksum: bool = False,
+        inputs: Names = (),
+        outputs: Names = (),
+        counts: Names = (),
+        ignores: Names = (),
     ) -> Self:
         """The node is not run again if nothing of it has changed since it was last done.
 
-        Its line: `CACHE <node> [CHECKSUM] [INPUTS <file> ...] [OUTPUTS <file> ...]`.
+        Its line: `CACHE <node> [CHECKSUM] [INPUTS <file> ...] [OUTPUTS <file> ...] [COUNTS <name>
+        ...] [IGNORES <name> ...]`.
 
         Args:
             checksum: files are compared by what is in them, not by size and time.
             inputs, outputs: names of files, relative to the node's directory, which may hold
                 `$(JOB)` and names of VARS.
+            counts, ignores: names of the submit description, in lower case, that count, or that do
+                not, against the table of `cache.adapters.compared`; the last line about a name
+                holds.
         """
-        return self._add("CACHE", checksum=checksum, inputs=inputs, outputs=outputs)
+        return self._add(
+            "CACHE",
+            checksum=checksum,
+            inputs=inputs,
+            outputs=outputs,
+            counts=counts,
+            ignores=ignores,
+        )
 
     def extend(
         self: Self,

@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 import condor_pydagman
 from condor_pydagman.adapters.followed_files import Followed, owner_of
+from condor_pydagman.adapters.foreign_texts import ask, read
 from condor_pydagman.cli.checker_options import SPELLINGS
 from condor_pydagman.cli.pydagman import SUBCOMMANDS
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.lint.foreign_texts import ask, read
 from condor_pydagman.pool import step_down
 from tests import locks
 from tests.contract.hostile_dag import AUTHOR, COMMANDS, FILES, VALUE, HostileDag
@@ -35,6 +35,7 @@ from tests.waiting import LIMIT_S
 
 ROOT = os.geteuid() == 0
 REPOSITORY = Path(__file__).parents[2]
+JOBS = "condor_pydagman.adapters.described_jobs"
 
 # Of each subcommand that looks: command lines, DAG for the DAG file, NODE for one of its nodes.
 # The first line is tried with each DAG, the others with one that has all doors.
@@ -187,8 +188,10 @@ def test_a_description_can_only_be_read(hostile: HostileDag, text: str) -> None:
 def _answers(text: str, owner: tuple[int, int]) -> Iterator[Any]:
     described = Followed(text, owner)
     for call in (
-        lambda: read("condor_pydagman.lint.described_jobs:commands", described, shape=object),
-        lambda: read("condor_pydagman.lint.described_jobs:files", described, {}, 0, 3, shape=list),
+        lambda: read("condor_pydagman.adapters.described_jobs:commands", described, shape=object),
+        lambda: read(
+            "condor_pydagman.adapters.described_jobs:files", described, {}, 0, 3, shape=list
+        ),
         lambda: ask("condor_pydagman.lint.description_reader:reading_of", owner, text, "x"),
         lambda: ask("condor_pydagman.lint.description_reader:unreadable_line", owner, text),
         lambda: ask(

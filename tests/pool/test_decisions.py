@@ -20,6 +20,16 @@ queue
 echo "$1" >> ran
 while [ -e "hold.$1" ]; do sleep 0.1; done
 """
+# As Python's json.dump writes what it computes.
+FIT = """\
+#== fit.sub
+universe = scheduler
+executable = fit.sh
+queue
+#== fit.sh
+#!/bin/sh
+echo '{"loss": NaN, "steps": [10, 20], "model": "small", "done": true}' > fit.json
+"""
 TRIES = [f"try{number}" for number in range(6)]
 SEARCH = "".join(f"JOB {name} step.sub\nCATEGORY {name} search\n" for name in TRIES)
 # All fail alike until the file `mended` is there; K keeps the DAG alive until `go.K`.
@@ -55,6 +65,18 @@ def attributes_of_a_job_decide(s: Scene) -> None:
     )
     assert s.ends() == 0, s.out()[-4000:]
     assert ran(s) == ["A", "X"]
+
+
+@STAGE.scene
+def values_of_a_json_file_decide(s: Scene) -> None:
+    s.submit(
+        "JOB A fit.sub\nJOB good step.sub\nJOB lost step.sub\nPARENT A CHILD good lost\n"
+        "PUBLISH A FILE fit.json\nRUN_IF good Parents.A.loss < 1\n"
+        f"RUN_IF lost Parents.A.loss != Parents.A.loss && Parents.A.steps[1] == 20\n{STEP}{FIT}"
+    )
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s) == ["lost"]
+    assert 'Parents.A.loss is real(\\"NaN\\")' in s.text("t.dag.nodes.log")
 
 
 @STAGE.scene

@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_130}
+LOADED = {"modules": 135, "lines": 32_132}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -73,21 +73,21 @@ LOADED = {"modules": 135, "lines": 32_130}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1698,
-    "adapters": 7822,
+    "": 1699,
+    "adapters": 8347,
     "api": 2448,
-    "cli": 6063,
+    "cli": 6088,
     "config": 1038,
     "daemon": 5056,
     "dagman_job": 2232,
     "data_requests": 1745,
     "engine": 7876,
     "explain": 2294,
-    "features": 30023,
+    "features": 30400,
     "follow": 4550,
     "graph": 4259,
     "language": 4016,
-    "lint": 4433,
+    "lint": 3917,
     "monitor": 3501,
     "picture": 2989,
     "placement": 13582,
@@ -96,16 +96,16 @@ LINES = {
     "report": 2528,
     "transfer": 10,
     "web": 2763,
-    "workflow": 2656,
+    "workflow": 2673,
 }
-LINES_OF_TESTS = 133_001
+LINES_OF_TESTS = 133_688
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_084,
-    "cli/dagman.py": 34_997,
-    "cli/dag_checker.py": 17_958,
-    "cli/watch.py": 30_329,
-    "placement/data_node.py": 21_872,
+    "cli/submit_dag.py": 35_085,
+    "cli/dagman.py": 34_999,
+    "cli/dag_checker.py": 17_959,
+    "cli/watch.py": 30_330,
+    "placement/data_node.py": 21_873,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

@@ -6,6 +6,7 @@ it: ALL_NODES passes them over, and a line that names one is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from condor_pydagman.features.common import rows
@@ -15,11 +16,15 @@ from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import ALL_NODES, Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.language.lexer import Words
+from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
-_MISSPELT = {"INPUT": "INPUTS", "OUTPUT": "OUTPUTS", "CHECKSUMS": "CHECKSUM"}
+_MISSPELT = {
+    **{"INPUT": "INPUTS", "OUTPUT": "OUTPUTS", "CHECKSUMS": "CHECKSUM"},
+    **{"COUNT": "COUNTS", "IGNORE": "IGNORES"},
+}
+_NAME = re.compile(r"\+?[A-Za-z_][\w.]*", re.ASCII)
 
 
 def _file(word: str, words: Words) -> str:
@@ -34,7 +39,15 @@ def _file(word: str, words: Words) -> str:
     return word
 
 
+def _name(word: str, words: Words) -> str:
+    if not _NAME.fullmatch(word):
+        hint = "expected names of a submit description, such as request_cpus or +Site, with blanks"
+        raise LineError(f"Invalid name '{word}'", words, hint=f"{hint} between them")
+    return word.lower()
+
+
 _FILES = rows.files("files", "<file> ...", _file)
+_NAMES = rows.files("names", "<name> ...", _name)
 
 
 @rows.Row(
@@ -49,6 +62,8 @@ class Cache(NamedTuple):
         checksum: files are compared by what is in them, not by size and time.
         inputs, outputs: names of files, relative to the node's directory, which may hold `$(JOB)`
             and names of VARS.
+        counts, ignores: names of the submit description, in lower case, that count, or that do not,
+            against the table of `cache.adapters.compared`; the last line about a name holds.
         named: of a Dag: a line names the node, or a sweep that it is of, not only ALL_NODES.
     """
 
@@ -58,6 +73,8 @@ class Cache(NamedTuple):
     inputs: tuple[str, ...] = rows.option("INPUTS", _FILES, (), rows.ADDED_UP)
     outputs: tuple[str, ...] = rows.option("OUTPUTS", _FILES, (), rows.ADDED_UP)
     named: bool = False
+    counts: tuple[str, ...] = rows.option("COUNTS", _NAMES, (), rows.ADDED_UP)
+    ignores: tuple[str, ...] = rows.option("IGNORES", _NAMES, (), rows.ADDED_UP)
 
 
 _NOTHING = Cache(0, "")
@@ -128,12 +145,18 @@ def cache(building: Building, command: Cache) -> None:
                 _united(old.inputs, inputs),
                 _united(old.outputs, outputs),
                 old.named or named,
+                _united(_without(old.counts, command.ignores), command.counts),
+                _united(_without(old.ignores, command.counts), command.ignores),
             )
             cached[node] = building.share(new)
 
 
 def _united(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*old, *new)))
+
+
+def _without(old: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in old if name not in names)
 
 
 def _unfit(dag: Dag, node: int) -> str:

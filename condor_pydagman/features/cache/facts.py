@@ -10,23 +10,25 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-from condor_pydagman.features.cache.commands import cached_of
-from condor_pydagman.features.common.file_macros import expanded, known_macros
-from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
 Facts = dict[str, str]
 
+# All that the reader of its submit description is given; where that is equal, so are the values.
+TEXT = "text"
+VALUE = "value "  # before the name of a submit command: what it comes to
+PROGRAMS = "programs"  # names of its executables, a line each
+UNREAD = "unread"  # why the text is compared as it is written
 INPUT = "input "  # before the name of an input file
+SCRIPT = "script "  # before the kind of one
 PARENTS = "parents"
 _DIGEST_LENGTH = 32
-# Facts in the order in which a change is told, and how; then come files, then parents.
+# Further facts in the order in which a change is told, and how; then come files, then parents.
 _TOLD = {
-    "description": "its submit description has changed",
     "executable": "its executable has changed",
-    "vars": "its VARS have changed",
-    "scripts": "its scripts have changed",
-    "rules": "its PRE_SKIP or TOLERANCE has changed",
+    **{f"{SCRIPT}{kind}": f"its {kind} script has changed" for kind in ("PRE", "POST", "HOLD")},
+    "pre_skip": "its PRE_SKIP has changed",
+    "tolerance": "its TOLERANCE has changed",
     "directory": "its directory is another one",
 }
 
@@ -40,49 +42,26 @@ class CachedNode(NamedTuple):
     description: str | None  # the text of an inline description, None if it is in a file
     # key, value, and whether it is appended, of its VARS
     variables: Sequence[tuple[str, str, bool]] = ()
-    scripts: Sequence[Sequence[object]] = ()
-    rules: Sequence[object] = ()
+    scripts: Sequence[tuple[str, str]] = ()  # kinds and command lines
+    rules: Sequence[str] = ("", "")  # PRE_SKIP and TOLERANCE
     checksum: bool = False
     # files, relative to `directory`
     inputs: Sequence[str] = ()
     outputs: Sequence[str] = ()
+    # names of a submit description, in lower case, of which the DAG says that they count, or not
+    counts: Sequence[str] = ()
+    ignores: Sequence[str] = ()
 
 
-def cached_node(dag: Dag, node: int) -> CachedNode:
-    """What the DAG says of the node, before any run: nothing in it depends on retries or jobs."""
-    name, submit, command = dag.names[node], dag.submits[node], cached_of(dag)[node]
-    variables = tuple((v.key, v.value, v.append) for v in dag.variables.get(node, ()))
-    known = known_macros(name, ((key, value) for key, value, _ in variables))
-    scripts = dag.scripts.get(node, {})
-    return CachedNode(
-        name,
-        dag.directories.get(node, ""),
-        submit,
-        dag.descriptions.get(submit),
-        variables,
-        tuple((kind.value, *map(str, script)) for kind, script in scripts.items()),
-        tuple(map(str, (dag.pre_skips.get(node), dag.tolerances.get(node)))),
-        command.checksum,
-        tuple(expanded(file, known) for file in command.inputs),
-        tuple(expanded(file, known) for file in command.outputs),
-    )
-
-
-def facts_of(node: CachedNode, text: str, parents: str) -> Facts:
-    """The facts but for those of files.
+def facts_of(node: CachedNode, parents: str) -> Facts:
+    """The facts but for those of files and of the submit description.
 
     Args:
-        text: its submit description.
         parents: what the results of its parents come to.
     """
-    return {
-        "description": digest(text),
-        "vars": digest(node.variables),
-        "scripts": digest(node.scripts),
-        "rules": digest(node.rules),
-        "directory": node.directory,
-        PARENTS: parents,
-    }
+    scripts = {SCRIPT + kind: digest(command) for kind, command in node.scripts}
+    rules = {name: rule for name, rule in zip(("pre_skip", "tolerance"), node.rules) if rule}
+    return {**scripts, **rules, "directory": node.directory, PARENTS: parents}
 
 
 def digest(value: object) -> str:
@@ -101,6 +80,9 @@ def _in_words(changed: str, old: str, new: str) -> str:
 
 def difference(old: Mapping[str, str], new: Mapping[str, str], parents: str) -> str:
     """What has changed, in words; '' if nothing has.  `parents` tells of those."""
+    described = _described(old, new)
+    if described:
+        return described
     for name, words in _TOLD.items():
         if old.get(name) != new.get(name):
             return _in_words(words, old.get(name, ""), new.get(name, ""))
@@ -114,3 +96,18 @@ def difference(old: Mapping[str, str], new: Mapping[str, str], parents: str) -> 
         if old[name] != new[name]:
             return _in_words(f"its input {file} has changed", old[name], new[name])
     return parents if old.get(PARENTS) != new.get(PARENTS) else ""
+
+
+def _described(old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    """What of the submit description has changed, in words."""
+    if old.get(TEXT) == new.get(TEXT):
+        return ""
+    unread = new.get(UNREAD) or old.get(UNREAD)
+    if unread:
+        return f"its submit description, compared as it is written, has changed ({unread})"
+    changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    names = sorted(name[len(VALUE) :] for name in changed if name.startswith(VALUE))
+    if not names:
+        return ""
+    has = "has" if len(names) == 1 else "have"
+    return f"{' and '.join(names)} in its submit description {has} changed"

@@ -16,10 +16,16 @@ from condor_pydagman.adapters.processes import error_text
 from condor_pydagman.daemon.helpers import Foreseen
 from condor_pydagman.features.cache.adapters import outlook
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
-from condor_pydagman.features.cache.adapters.lookup import Question, look_up, new_result, outputs_of
+from condor_pydagman.features.cache.adapters.lookup import (
+    Question,
+    cached_node,
+    look_up,
+    new_result,
+    outputs_of,
+)
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
 from condor_pydagman.features.cache.commands import cached_of
-from condor_pydagman.features.cache.facts import CachedNode, cached_node
+from condor_pydagman.features.cache.facts import CachedNode
 from condor_pydagman.features.cache.run import (
     CachedFound,
     CachedKept,

@@ -62,7 +62,7 @@ class CachedResult(NamedTuple):
     number: int
     hit: bool  # nothing has changed since it was last done; else it is to run
     result: str  # name of what it has made, or will make
-    why: str = ""  # the reason why it has to run; '' if `hit`
+    why: str = ""  # the reason why it has to run; if `hit`, by whom that was said, if by a person
 
 
 class CachedFound(NamedTuple):
@@ -110,7 +110,7 @@ class Cache(Feature):
         # by node of which it is decided whether it runs, the name of what it has made or is to
         # make; '' if it has none
         self.made: dict[int, str] = {}
-        self.cached: set[int] = set()  # nodes that are done without having run
+        self.cached: dict[int, str] = {}  # nodes that are done without having run, and why if told
         self.keeping: set[int] = set()  # nodes that have ended well, which is being written
         self._of_dag = CachedOfDag.of(run.dag)
         self._number = 0
@@ -289,7 +289,7 @@ class Cache(Feature):
         if not hit:
             lifecycle.start_all(run, [node])
             return
-        self.cached.add(node)
+        self.cached[node] = why
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
         for done in run.hooks.done:
             done(node, False)
@@ -302,8 +302,8 @@ class Cache(Feature):
         for node, hit, why in news:
             by_why.setdefault((hit, why), []).append(run.dag.names[node])
         for (hit, why), names in by_why.items():
-            did = "done already: nothing has changed since the last run"
-            what = did if hit else f"to run: {why}"
+            did = why or "nothing has changed since the last run"
+            what = f"done already: {did}" if hit else f"to run: {why}"
             if len(names) <= MAX_NAMED:
                 for name in names:
                     run.say(f"CACHE: node {name} is {what}")
@@ -331,7 +331,7 @@ class Cache(Feature):
         self._drop(node)
         self._ended.pop(node, None)
         self.made.pop(node, None)
-        self.cached.discard(node)
+        self.cached.pop(node, None)
         self._sums.forget()
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
@@ -343,7 +343,7 @@ class Cache(Feature):
     def details(self, node: int) -> str:
         """Whether the node is done without having run, or that is being found out."""
         if node in self.cached:
-            return "cached: nothing has changed since it was last done"
+            return f"cached: {self.cached[node] or 'nothing has changed since it was last done'}"
         if self.is_deciding(node):
             return "it is found out whether it has to run (CACHE)"
         return ""

@@ -15,7 +15,7 @@ def _looked_up(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: f
     """Nothing of it has changed (1), so that it is done; or it runs (0)."""
     if node is None or node.attempts or node.cached:
         return
-    why = UNCHANGED if read.value else read.text.partition(" ")[2]
+    why = read.text.partition(" ")[2] or UNCHANGED * (read.value == 1)
     tracker.tell("node.looked_up", time, node, value=read.value, reason=why)
     if read.value:
         tracker.because(node, cached=True, reason=why)

@@ -28,7 +28,7 @@ HELPER = "run_if"
 
 
 class ReadResult(NamedTuple):
-    """Read the file with what the node publishes, a small ClassAd.  Answered by ResultRead."""
+    """Read the file with what the node publishes.  Answered by ResultRead."""
 
     node: int
     retry: int

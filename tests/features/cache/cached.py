@@ -27,6 +27,7 @@ class Kept(NamedTuple):
     parents: str
     result: str
     done: bool = False
+    taken: str = ""
 
 
 class Store:
@@ -49,16 +50,21 @@ class Store:
             why = "it has never been done"
         elif anew:
             why = "it is to run anew"
-        elif name in self.changed:
+        elif name in self.changed and not old.taken:
             why = "its input x has changed"
         elif not old.done:
             why = "it did not end well when it last ran"
         elif parents and old.parents == parents:
-            return CachedResult(node, number, True, old.result)
+            return CachedResult(node, number, True, old.result, old.taken)
         self.changed.discard(name)
         self._made += 1
         self.kept[name] = Kept(parents, f"r{self._made}")
         return CachedResult(node, number, False, f"r{self._made}", why)
+
+    def take(self, name: str, who: str) -> None:
+        """A person takes the node's result as it is."""
+        taken = f"its result was taken as it is by {who}"
+        self.kept[name] = self.kept[name]._replace(taken=taken)
 
     def keep(self, dag: Dag, node: int, result: str) -> None:
         name = dag.names[node]

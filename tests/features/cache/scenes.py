@@ -24,6 +24,12 @@ def _changed(stage: Stage, node: str) -> None:
     stage.part(Store).changed.add(node)
 
 
+@phrase("<name> takes <node> as it is")
+def _taken(stage: Stage, name: str, node: str) -> None:
+    """The result of its last run, between two runs of the DAG."""
+    stage.part(Store).take(node, name)
+
+
 @phrase("all jobs end")
 def _all_end(stage: Stage) -> Told:
     """Well, as do those that follow, to the end of the DAG."""

@@ -1,9 +1,9 @@
 """Nodes with a CACHE command in a simulated world: the store, which outlives runs of the DAG, the
-process that looks nodes up, which takes its time, and files that change between two runs.
+process that looks nodes up, which takes its time, and descriptions that change between two runs.
 
-O39: no node is done without having run if an input of it has changed, or anything before it has
-run, since it last ran.  O44: a node with a CACHE command is submitted only if the log says that it
-is to run.
+O39: no node is done without having run if its description means something else, or anything before
+it has run, since it last ran; and none is taken for another that is only written differently.  O44:
+a node with a CACHE command is submitted only if the log says that it is to run.
 
 They have a random generator of their own, so that what they do changes no draw of anything else.
 """
@@ -11,11 +11,13 @@ They have a random generator of their own, so that what they do changes no draw 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING
+from condor_pydagman.features.cache.adapters.compared import values
 from condor_pydagman.features.cache.commands import Cache, CachedOfDag, cached_of
 from condor_pydagman.features.cache.run import (
     CachedFound,
@@ -29,6 +31,7 @@ from condor_pydagman.features.growth.commands import growth_of
 from condor_pydagman.features.publish.commands import published_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
+from tests.features.cache.authors import written
 from tests.oracles import require
 from tests.sim.parts import Part
 
@@ -39,7 +42,8 @@ if TYPE_CHECKING:
     from tests.sim.world import World
 
 MAX_DELAY_S = 20.0  # seconds that an answer may take
-CHANGES = 0.15  # chance that an input of a node changes from one run to the next
+CHANGES = 0.15  # chance that what a node makes changes from one run to the next
+TAKES = 0.1  # chance that a person takes the results of a node as they are, before a run
 
 
 def _add_caches(dag: Dag, rng: Random) -> None:
@@ -55,9 +59,15 @@ def _add_caches(dag: Dag, rng: Random) -> None:
 class _Kept(NamedTuple):
     """What the store has of a node."""
 
-    facts: tuple[str, int]
+    facts: tuple[str, str]  # of its parents, and of its submit description
     result: str
     done: bool = False
+
+
+@lru_cache(1000)
+def _comes_to(text: str) -> str:
+    """What the jobs of a submit description make."""
+    return repr(sorted(values(text, (), ())[1].items()))
 
 
 class FakeCache:
@@ -156,18 +166,35 @@ class Caches(Part):
         self.unchanged.clear()
 
     def _input(self, name: str) -> int:
-        """Which version of its input a node has."""
+        """Which version of its description a node has."""
         changes = (Random(f"{self.world.seed} {era} {name}") for era in range(self.world.era))
         return sum(rng.random() < CHANGES for rng in changes)
+
+    def _text(self, name: str) -> str:
+        """The description, which its author writes differently for each run."""
+        rng = Random(f"written {self.world.seed} {self.world.era} {name}")
+        return written(rng, self._input(name))
+
+    def _is_taken(self, name: str) -> bool:
+        """Whether a person has taken its result as it is since its last run."""
+        return Random(f"takes {self.world.seed} {self.world.era} {name}").random() < TAKES
 
     # What the process does.
 
     def look_up(self, dag: Dag, wanted: CachedWanted) -> CachedResult:
         node, number, parents, why, anew = wanted
         name = dag.names[node]
-        facts, old = (parents, self._input(name)), self._kept.get(name)
+        facts, old = (parents, _comes_to(self._text(name))), self._kept.get(name)
+        by = ""
+        if old is not None and old.done and self._is_taken(name):
+            old, by = old._replace(facts=(old.facts[0], facts[1])), "its result was taken as it is"
+            self._kept[name] = old
+            self._ran[name] = self._ran[name][0], self._input(name)
+        elif old is not None and name in self._ran:
+            same = self._ran[name][1] == self._input(name)
+            require((old.facts[1] == facts[1]) == same, f"O39: {name} is the same: {same}")
         if old is not None and old.done and old.facts == facts and parents and not anew:
-            return CachedResult(node, number, True, old.result)
+            return CachedResult(node, number, True, old.result, by)
         self._note(name)
         self._kept[name] = _Kept(facts, f"r{self._tickets}")
         return CachedResult(node, number, False, f"r{self._tickets}", why or "it changed")
@@ -211,7 +238,7 @@ class Caches(Part):
         if not checked:
             return
         when, version = self._ran[name]
-        require(version == self._input(name), f"O39: {name} does not run, and its input changed")
+        require(version == self._input(name), f"O39: {name} does not run, and it has changed")
         for parent in _before(dag, dag.ids[name]):
             require(parent in cached_of(dag), f"O39: {name} does not run, its parent has no CACHE")
             last = self._ran.get(dag.names[parent], (0, 0))[0]

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
-from condor_pydagman.features.cache.adapters.file_states import CachedFiles, executable_of
-from condor_pydagman.features.cache.facts import CachedNode
+from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 
 
 def fact(path: Path, checksum: bool = False) -> str:
@@ -56,20 +53,3 @@ def test_what_is_no_ordinary_file_is_not_opened(tmp_path: Path) -> None:
         assert fact(Path("/dev/zero"), checksum) == "is not a regular file"
         assert fact(tmp_path / "link", checksum).startswith("can't be read: ")
         assert fact(tmp_path / "a$(x)", checksum) == "has a macro that no VARS of the node sets"
-
-
-@pytest.mark.parametrize(
-    ("text", "executable"),
-    [
-        ("executable = a.sh\nqueue\n", "a.sh"),
-        ("EXECUTABLE=a.sh\nexecutable = b.sh \n", "b.sh"),
-        ("exe = $(n).sh\nexecutable = bin/$(Exe)\n", "bin/7.sh"),
-        ("executable = $(JOB).sh\n", "A.sh"),
-        ("executable = $(what).sh\n", "$(what).sh"),
-        ("executable = $(executable)x\n", "$(executable)xxxxxxxxxxx"),
-        ("universe = docker\n", ""),
-    ],
-)
-def test_executables(text: str, executable: str) -> None:
-    node = CachedNode("A", "", "a.sub", None, (("n", "7", False),))
-    assert executable_of(node, text) == executable

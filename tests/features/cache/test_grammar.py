@@ -18,6 +18,10 @@ from tests.unit.language.one_line import good, message, warnings
         ("CACHE A CHECKSUM OUTPUTS z INPUTS x x", Cache(1, "A", True, ("x", "x"), ("z",))),
         ("CACHE A INPUTS 'a b' OUTPUTS $(JOB).o", Cache(1, "A", False, ("a b",), ("$(JOB).o",))),
         ("CACHE A INPUTS x CHECKSUM y", Cache(1, "A", True, ("x", "y"))),
+        (
+            "CACHE A COUNTS Request_Memory +Site IGNORES arguments COUNTS x",
+            Cache(1, "A", counts=("request_memory", "+site", "x"), ignores=("arguments",)),
+        ),
         ("CACHE A INPUTS ./OUTPUTS", Cache(1, "A", False, ("./OUTPUTS",))),
     ],
 )
@@ -30,6 +34,8 @@ def test_lines(line: str, command: Cache) -> None:
     ("line", "told"),
     [
         ("CACHE A x", "x"),
+        ("CACHE A COUNTS", "COUNTS"),
+        ("CACHE A IGNORES a,b", "Invalid name 'a,b'"),
     ],
 )
 def test_what_is_wrong(line: str, told: str) -> None:
@@ -40,6 +46,7 @@ def test_what_is_wrong(line: str, told: str) -> None:
     ("files", "told"),
     [
         ("a, b", "'a,' is one file with a comma in its name: blanks stand between files"),
+        ("x IGNORE", "'IGNORE' is taken for a file: the word is IGNORES"),
         ("x OUTPUT", "'OUTPUT' is taken for a file: the word is OUTPUTS"),
         ("*.txt", "'*.txt' is the name of one file: * and ? have no meaning there"),
     ],

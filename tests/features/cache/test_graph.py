@@ -22,6 +22,19 @@ def test_lines_about_a_node_add_up() -> None:
     )
 
 
+def test_the_last_line_about_a_name_holds() -> None:
+    dag = build_text(
+        JOBS
+        + "CACHE ALL_NODES IGNORES arguments x COUNTS rank\nCACHE A COUNTS X y IGNORES rank z\n"
+    )
+    found = cached_of(dag)[dag.ids["A"]]
+    assert (found.counts, found.ignores) == (("x", "y"), ("arguments", "rank", "z"))
+    written = build_text("\n".join(dag_lines(dag)) + "\n", use_join_nodes=False)
+    assert [one[-2:] for one in cached_of(written).values()] == [
+        one[-2:] for one in cached_of(dag).values()
+    ]
+
+
 def test_all_nodes_are_those_that_can_have_it() -> None:
     dag = build_text(ALL + "PUBLISH B FILE b.ad\nCACHE ALL_NODES\nEXTEND C c.dag\n")
     assert [dag.names[node] for node in cached_of(dag)] == ["A"]

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Found, Question, look_up, outputs_of
@@ -13,20 +14,18 @@ from condor_pydagman.features.cache.facts import CachedNode
 from condor_pydagman.features.cache.store import Record
 
 FILES = CachedFiles()
+LOOKUP = "condor_pydagman.features.cache.adapters.lookup"
 
 
 class Place:
     """A directory with a node, which has been done."""
 
-    def __init__(self, directory: Path, **more: object) -> None:
+    def __init__(
+        self, directory: Path, text: str = "executable = e\nqueue\n", **more: object
+    ) -> None:
         self.directory = directory
-        for name, text in {
-            "a.sub": "executable = e\nqueue\n",
-            "e": "#!",
-            "x": "1",
-            "y": "2",
-        }.items():
-            self.write(name, text)
+        for name, inside in {"a.sub": text, "e": "#!", "x": "1", "y": "2"}.items():
+            self.write(name, inside)
         self.node = CachedNode(
             "A",
             str(directory),
@@ -69,7 +68,57 @@ def test_what_has_changed_is_told(node_files: Place) -> None:
     node_files.write("e", "#!x")
     assert node_files.why() == "its executable has changed"
     node_files.write("a.sub", "executable = e\nqueue 2\n")
-    assert node_files.why() == "its submit description has changed"
+    assert node_files.why() == "queue in its submit description has changed"
+
+
+def test_what_is_only_written_differently_is_no_change(node_files: Place) -> None:
+    node_files.write("a.sub", "# why\nrequest_memory = 2G\n\nExecutable  = $(x)\nx = e\nqueue 1\n")
+    assert node_files.why() == ""
+    node_files.node = node_files.node._replace(variables=[("x", "f", False)])
+    assert node_files.why() == ""  # the file sets it again
+    node_files.node = node_files.node._replace(variables=[("x", "f", True)])
+    assert node_files.why() == "executable in its submit description has changed"
+
+
+def test_equal_texts_are_not_read_again(node_files: Place, mocker: MockerFixture) -> None:
+    mocker.patch(f"{LOOKUP}.ask", side_effect=AssertionError)
+    assert node_files.why() == ""
+    os.utime(node_files.directory / "e", ns=(7, 8))
+    assert node_files.why() == "its executable has changed"
+
+
+def test_files_that_a_description_includes_count(tmp_path: Path) -> None:
+    (tmp_path / "a.inc").write_text("arguments = 1\n")
+    (tmp_path / "items").write_text("1\n2\n")
+    place = Place(tmp_path, text="executable = e\ninclude : a.inc\nqueue x from items\n")
+    (tmp_path / "a.inc").write_text("# why\narguments = 1\n")
+    assert place.why() == ""
+    (tmp_path / "a.inc").write_text("arguments = 2\n")
+    assert place.why() == "arguments in its submit description has changed"
+    (tmp_path / "items").write_text("1\n3\n")
+    assert place.why() == "arguments and queue in its submit description have changed"
+
+
+def test_what_can_not_be_read_is_compared_as_it_is_written(tmp_path: Path) -> None:
+    text = "executable = $(what:e)\nqueue x from echo 1 |\n"
+    place = Place(tmp_path, text=text, variables=[("n", "1", False)])
+    assert place.why() == ""
+    os.utime(tmp_path / "e", ns=(7, 8))
+    assert place.why() == "its executable has changed"
+    os.utime(tmp_path / "e", ns=(7, 7))
+    place.write("a.sub", f"# why\n{text}")
+    assert place.why() == (
+        "its submit description, compared as it is written, has changed"
+        " (not a valid command, errno=1 : Operation not permitted)"
+    )
+    place.write("a.sub", "executable = e\nqueue\n")
+    assert place.why().startswith("its submit description, compared as it is written, has")
+
+
+def test_a_result_that_a_person_has_taken_as_it_is(node_files: Place) -> None:
+    node_files.record = node_files.record._replace(taken="ann on a day")
+    found = node_files.look(node_files.record)
+    assert (found.hit, found.why) == (True, "its result was taken as it is by ann on a day")
 
 
 @pytest.mark.parametrize(("checksum", "how"), [(False, "on"), (True, "off")])
@@ -79,8 +128,8 @@ def test_other_facts_of_files_are_no_change_of_them(
     place = Place(tmp_path, checksum=checksum)
     place.node = place.node._replace(checksum=not checksum)
     assert place.why() == f"CHECKSUM was switched {how}"
-    place.write("a.sub", "queue\n")
-    assert place.why() == "its submit description has changed"
+    place.write("a.sub", "executable = e\narguments = 1\nqueue\n")
+    assert place.why() == "arguments in its submit description has changed"
 
 
 def test_outputs_that_have_changed(node_files: Place) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.errors import FileError
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
-from condor_pydagman.features.cache.adapters.lookup import Question, look_up
-from condor_pydagman.features.cache.adapters.outlook import outlook, told
+from condor_pydagman.features.cache.adapters.lookup import Question, cached_node, look_up
+from condor_pydagman.features.cache.adapters.outlook import outlook, take, told
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
-from condor_pydagman.features.cache.facts import cached_node
+from condor_pydagman.features.cache.commands import Cache, CachedOfDag
 from condor_pydagman.features.cache.result_sums import ResultSums
 from condor_pydagman.features.cache.store import began_line, done_line
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
@@ -55,11 +56,11 @@ def test_nothing_would_run(filled_cache: str) -> None:
 def test_what_has_changed_and_what_depends_on_it(filled_cache: str) -> None:
     of = dag()
     of.scripts[of.ids["B"]] = make.dag("B\nSCRIPT PRE B x").scripts[0]
-    why = {"A": "", "B": "its scripts have changed", "C": ""}
+    why = {"A": "", "B": "its PRE script has changed", "C": ""}
     assert shown(of, filled_cache) == {**why, **dict.fromkeys("DE", "its parent B runs")}
     assert list(told(of, outlook(of, filled_cache)))[1:] == [
+        "CACHE: B: to run: its PRE script has changed",
         "CACHE: D E: to run: its parent B runs",
-        "CACHE: B: to run: its scripts have changed",
     ]
 
 
@@ -93,6 +94,49 @@ def test_nodes_that_are_done(filled_cache: str) -> None:
 def test_a_cycle_and_a_dag_without_it(filled_cache: str) -> None:
     assert outlook(dag("A -> B; B -> A"), filled_cache) == {}
     assert outlook(make.dag("A"), filled_cache) == {}
+
+
+def test_results_that_a_person_takes_as_they_are(filled_cache: str) -> None:
+    of = dag()
+    of.scripts[of.ids["B"]] = make.dag("B\nSCRIPT PRE B x").scripts[0]
+    runs = "its parent B runs"
+    assert take(of, filled_cache, [of.ids["D"]], "ann") == {of.ids["D"]: (runs, runs)}
+    found = take(of, filled_cache, [of.ids["B"], of.ids["C"]], "ann on a day")
+    changed = "its PRE script has changed", ""
+    assert found == {of.ids["B"]: changed, of.ids["C"]: ("", "")}
+    assert read_records(filled_cache)["B"].taken == "ann on a day"
+    assert shown(of, filled_cache) == dict.fromkeys("ABCDE", "")  # its result has the same name
+
+
+def test_results_of_which_nothing_is_kept(tmp_path: Path) -> None:
+    """The nodes ran before they had a CACHE command."""
+    of, path = dag("A -> B"), str(tmp_path / "x.cache")
+    (tmp_path / "o").write_text("made")
+    for node in range(2):
+        CachedOfDag.put(of).cached[node] = Cache(0, "", outputs=(str(tmp_path / "o"),))
+    assert {one for _, one in take(of, path, [0, 1], "ann").values()} == {""}
+    assert shown(of, path) == {"A": "", "B": ""}
+    assert read_records(path)["B"].taken == "ann"
+    (tmp_path / "o").write_text("made again")
+    assert "has changed" in shown(of, path)["A"]
+
+
+def test_results_that_nobody_can_take(filled_cache: str) -> None:
+    of = dag("A; B; X")
+    of.scripts[0] = make.dag("A\nSCRIPT PRE A x").scripts[0]
+    CacheFile(filled_cache).append([began_line("A", "new", {"text": "t"})], {}, sync=False)
+    (refused,) = {one for _, one in take(of, filled_cache, [0], "ann").values()}
+    assert refused == "it did not end well when it last ran"
+    assert take(of, filled_cache, [2], "ann")[2][1] == "it has never been done"
+    CachedOfDag.put(of).cached[1] = Cache(0, "", outputs=("missing",))
+    assert take(of, filled_cache, [1], "ann")[1][1] == "its output missing is not there"
+    CachedOfDag.put(of).cached[1] = Cache(0, "", inputs=("missing",))
+    assert take(of, filled_cache, [1], "ann")[1][1] == "its input missing is not there"
+    with pytest.raises(FileError, match="cycle"):
+        take(dag("A -> B; B -> A"), filled_cache, [0], "ann")
+    Path(filled_cache).write_text("mine\n")
+    with pytest.raises(FileError, match="another file"):
+        take(of, filled_cache, [0], "ann")
 
 
 def test_many_nodes_are_not_all_named(filled_cache: str) -> None:

@@ -40,6 +40,14 @@ def test_by_which_values() -> None:
     assert evaluate("Done", AD, shown[2:]) == (UNKNOWN, "it is 1, not true or false; Done is 1")
 
 
+def test_numbers_that_are_none() -> None:
+    """They are in no relation to any number, and are shown as PUBLISH has them."""
+    ad = '[n = real("NaN"); l = {1, real("-INF")}; big = real("INF")]'
+    assert evaluate("n < 1 || n >= 1", ad, [("A.n", "n")]) == (FALSE, 'A.n is real("NaN")')
+    assert evaluate("big > 1e300", ad, [("A.l", "l")]) == (TRUE, 'A.l is {1,real("-INF")}')
+    assert evaluate("n", ad, ()) == (UNKNOWN, 'it is real("NaN"), not true or false')
+
+
 @pytest.mark.parametrize("more", ["", " || false" * 100])
 def test_an_expression_comes_to_something_else_in_another_ad(more: str) -> None:
     expression, shown = f"Parents.n0.n > 3{more}", [("Parents.A.n", "Parents.n0.n")]

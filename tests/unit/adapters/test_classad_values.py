@@ -18,13 +18,28 @@ def test_a_value_is_read_back(value: Any) -> None:
     assert classad2.ExprTree(str(written)).eval(classad2.ClassAd()) == value
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), [[[[1]]]], None])
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (float("nan"), 'real("NaN")'),
+        (float("inf"), 'real("INF")'),
+        ([float("-inf")], '{real("-INF")}'),
+    ],
+)
+def test_numbers_that_are_none(value: Any, written: str) -> None:
+    assert literal(value) == written
+    there = value[0] if isinstance(value, list) else value
+    read = classad2.ExprTree(written.strip("{}")).eval(classad2.ClassAd())
+    assert repr(read) == repr(there)
+
+
+@pytest.mark.parametrize("value", [object(), [[[[1]]]], [object()]])
 def test_what_has_no_form(value: Any) -> None:
     assert literal(value) is None
 
 
 def test_values_that_are_none() -> None:
-    assert literal(classad2.Value.Undefined) == "undefined"
+    assert literal(classad2.Value.Undefined) == literal(None) == "undefined"
     assert literal(classad2.Value.Error) is None
 
 

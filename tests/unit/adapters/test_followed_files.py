@@ -19,12 +19,12 @@ from condor_pydagman.adapters.followed_files import (
     owner_of,
     read_known,
 )
+from condor_pydagman.adapters.foreign_texts import NotRead, read
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.lint.foreign_texts import NotRead, read
 
 ROOT = os.geteuid() == 0
 OTHER = (12345, 12345)
-JOBS = "condor_pydagman.lint.described_jobs:commands"
+JOBS = "condor_pydagman.adapters.described_jobs:commands"
 
 
 def followed(text: str) -> Followed:

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import detached_process
+from condor_pydagman.adapters import detached_process, foreign_texts
 from condor_pydagman.adapters.followed_files import UNKNOWN
+from condor_pydagman.adapters.foreign_texts import ask
 from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.api import live_view
 from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.features.data import jobs
-from condor_pydagman.lint import foreign_texts
-from condor_pydagman.lint.foreign_texts import ask
 from condor_pydagman.placement import child_supervisor, gfal_copy, placement_ad
 from condor_pydagman.pool import choice, configuration
 from condor_pydagman.pool.privileges import Identity
@@ -93,7 +92,7 @@ def _reader(_elsewhere: Path) -> None:
 
 STARTS: dict[str, Callable[[Path], object]] = {
     "adapters/detached_process.py": _detached,
-    "lint/foreign_texts.py": _reader,
+    "adapters/foreign_texts.py": _reader,
     "api/live_view.py": _notebook,
     "features/data/jobs.py": _worker,
     "pool/choice.py": lambda _elsewhere: choice.of_configuration(),

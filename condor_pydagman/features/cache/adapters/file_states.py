@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 from typing import BinaryIO
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.followed_files import read_known
+from condor_pydagman.adapters.followed_files import Owner, owner_of, read_known
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.cache.facts import CachedNode
-from condor_pydagman.features.common.file_macros import expanded
 from condor_pydagman.named_tuple import NamedTuple
 
 _BLOCK = 1 << 20
 _MAX_CHECKSUMS = 10_000  # that are remembered
-_ASSIGNMENT = re.compile(r"^[ \t]*([\w.+-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
 
 _Identity = tuple[int, int, int, int, int]
 
@@ -39,13 +35,18 @@ class CachedFiles:
         reader: user and group on whose behalf descriptions are read; None for our own.
     """
 
-    def __init__(self, reader: tuple[int, int] | None = None) -> None:
+    def __init__(self, reader: Owner | None = None) -> None:
         self._reader = reader
         self._checksums: dict[_Identity, str] = {}
 
-    def text(self, path: str) -> str:
-        """The text of a description; raises OSError, FileError."""
-        return read_known(path, self._reader)[0] if self._reader else files.read_text(path)
+    def text(self, path: str, inline: str | None) -> tuple[str, Owner]:
+        """The text of a description, which may be inline, and its owner; raises OSError,
+        FileError."""
+        if inline is not None:
+            return inline, self._reader or (os.geteuid(), os.getegid())
+        if self._reader:
+            return read_known(path, self._reader)
+        return files.read_text(path), owner_of(path)
 
     def look(self, path: str, *, checksum: bool) -> FileFact:
         """The fact of a file now."""
@@ -92,13 +93,3 @@ def _sha256(file: BinaryIO) -> str:
         if not block:
             return f"sha256 {found.hexdigest()}"
         found.update(block)
-
-
-def executable_of(node: CachedNode, text: str) -> str:
-    """The executable that a submit description names, relative to the node's directory; '' if it
-    names none.  Macros that neither the description nor VARS set stay."""
-    known = {key.lower(): value for key, value, append in node.variables if not append}
-    known.update((key.lower(), value) for key, value in _ASSIGNMENT.findall(text))
-    known.update((key.lower(), value) for key, value, append in node.variables if append)
-    known.update(job=node.name)
-    return expanded(known.get("executable", ""), known)

@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 import os.path
+import re
 import secrets
+from functools import lru_cache
 
-from condor_pydagman.errors import FileError
-from condor_pydagman.features.cache.adapters.file_states import CachedFiles, executable_of
-from condor_pydagman.features.cache.facts import INPUT, CachedNode, Facts, difference, facts_of
+from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.followed_files import Followed
+from condor_pydagman.adapters.foreign_texts import ask
+from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.features.cache.adapters.compared import SHAPE
+from condor_pydagman.features.cache.adapters.file_states import CachedFiles
+from condor_pydagman.features.cache.commands import cached_of
+from condor_pydagman.features.cache.facts import (
+    INPUT,
+    PROGRAMS,
+    TEXT,
+    UNREAD,
+    VALUE,
+    CachedNode,
+    Facts,
+    difference,
+    digest,
+    facts_of,
+)
 from condor_pydagman.features.cache.store import Record
+from condor_pydagman.features.common.file_macros import expanded, known_macros
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.description import SubmitDescription, template_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
+from condor_pydagman.records.job_description import literal, whole
 
 MAX_WHY = 200  # characters
 NEVER_DONE = "it has never been done"
+NOT_WELL = "it did not end well when it last ran"
+_READER = "condor_pydagman.features.cache.adapters.compared:values"
+_template = lru_cache(64)(template_of)  # of many nodes it is the same one
+_NAMES_FILES = re.compile(r"\b(?:include|from|matching)\b", re.IGNORECASE)
 
 
 class Question(NamedTuple):
@@ -27,12 +53,34 @@ class Question(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Whether nothing has changed; the name of the node's result, why it runs, and with what."""
+    """Whether nothing has changed; the name of the node's result, why that is so, and with what."""
 
     hit: bool
     result: str
     why: str
     facts: Facts
+
+
+def cached_node(dag: Dag, node: int) -> CachedNode:
+    """What the DAG says of the node, before any run: nothing in it depends on retries or jobs."""
+    name, submit, command = dag.names[node], dag.submits[node], cached_of(dag)[node]
+    variables = tuple((v.key, v.value, v.append) for v in dag.variables.get(node, ()))
+    known = known_macros(name, ((key, value) for key, value, _ in variables))
+    rules = dag.pre_skips.get(node), dag.tolerances.get(node)
+    return CachedNode(
+        name,
+        dag.directories.get(node, ""),
+        submit,
+        dag.descriptions.get(submit),
+        variables,
+        tuple((kind.value, one.command) for kind, one in dag.scripts.get(node, {}).items()),
+        tuple("" if rule is None else str(rule) for rule in rules),
+        command.checksum,
+        tuple(expanded(file, known) for file in command.inputs),
+        tuple(expanded(file, known) for file in command.outputs),
+        command.counts,
+        command.ignores,
+    )
 
 
 def new_result() -> str:
@@ -42,37 +90,71 @@ def new_result() -> str:
 
 def look_up(question: Question, record: Record | None, files: CachedFiles) -> Found:
     """Whether a node is to run, by what is known of its last run; touches nothing."""
-    facts, problem = _facts(question, files)
+    facts, problem = _facts(question, record, files)
     why = problem or _why(question, record, facts, files)
     if why or record is None:
         return Found(False, new_result(), printable(why)[:MAX_WHY], {} if problem else facts)
-    return Found(True, record.result, "", facts)
+    how = f"its result was taken as it is by {record.taken}" if record.taken else ""
+    return Found(True, record.result, how, facts)
 
 
-def _facts(question: Question, files: CachedFiles) -> tuple[Facts, str]:
+def _facts(question: Question, record: Record | None, files: CachedFiles) -> tuple[Facts, str]:
     """The node's facts, and why nothing can be equal to them, '' if it can."""
     node = question.node
     if not question.parents:
         return {}, question.why
-    text = node.description
-    if text is None:
-        try:
-            text = files.text(os.path.join(node.directory, node.submit))
-        except (OSError, FileError) as error:
-            reason = getattr(error, "strerror", None) or error
-            return {}, f"its submit description can't be read: {reason}"
-    facts, problem = facts_of(node, text, question.parents), ""
-    executable = executable_of(node, text)
-    if executable:
-        look = files.look(os.path.join(node.directory, executable), checksum=node.checksum)
-        # One that is not there may be on the machines where jobs run.
-        facts["executable"] = f"{executable} {look.fact or look.problem}"
+    try:
+        described = _described(node, record.facts if record else {}, files)
+    except (OSError, FileError) as error:
+        reason = getattr(error, "strerror", None) or error
+        return {}, f"its submit description can't be read: {reason}"
+    facts, problem = {**described, **facts_of(node, question.parents)}, ""
+    programs = filter(None, described.get(PROGRAMS, "").split("\n"))
+    facts["executable"] = ", ".join(_executable(node, name, files) for name in programs)
     for name in node.inputs:
         look = files.look(os.path.join(node.directory, name), checksum=node.checksum)
         facts[INPUT + name] = look.fact
         if look.problem and not problem:
             problem = f"its input {name} {look.problem}"
     return facts, problem
+
+
+def _described(node: CachedNode, old: Facts, files: CachedFiles) -> Facts:
+    """The facts of the node's submit description; `old`: those of its last run.
+
+    Raises:
+        OSError, FileError: it can't be read.
+    """
+    text, owner = files.text(os.path.join(node.directory, node.submit), node.description)
+    if _NAMES_FILES.search(text):
+        with working_directory(node.directory):
+            text = Followed(text, owner).text
+    given = digest([node.name, node.variables, node.counts, node.ignores, text])
+    if old.get(TEXT) == given:
+        return {name: old[name] for name in old if name.startswith((TEXT, VALUE, PROGRAMS, UNREAD))}
+    try:
+        asked = _as_submitted(node, text), list(node.counts), list(node.ignores)
+        programs, values = ask(_READER, owner, *asked, shape=SHAPE)
+    except PydagmanError as error:
+        read, variables = SubmitDescription(text), {k.lower(): v for k, v, _ in node.variables}
+        program = read.getter({**variables, **read.values, "job": node.name})("executable")
+        return {TEXT: given, UNREAD: printable(str(error))[:MAX_WHY], PROGRAMS: program or ""}
+    facts = {VALUE + name: str(value) for name, value in values.items()}
+    return {TEXT: given, PROGRAMS: "\n".join(programs), **facts}
+
+
+def _as_submitted(node: CachedNode, text: str) -> str:
+    """A description with the node's name and VARS; raises PoolError."""
+    before = f"JOB = {literal(node.name)}\nRETRY = 0\n"
+    lines = [(f"{key} = {whole(value)}\n", is_late) for key, value, is_late in node.variables]
+    behind = "".join(line for line, is_late in lines if is_late)
+    parts = [part for body, queue in _template(text) for part in (body, behind, queue)]
+    return "".join((before, *(line for line, is_late in lines if not is_late), *parts))
+
+
+def _executable(node: CachedNode, name: str, files: CachedFiles) -> str:
+    look = files.look(os.path.join(node.directory, name), checksum=node.checksum)
+    return f"{name} {look.fact or look.problem}"  # it may be on the machines where jobs run
 
 
 def _why(question: Question, record: Record | None, facts: Facts, files: CachedFiles) -> str:
@@ -87,7 +169,7 @@ def _why(question: Question, record: Record | None, facts: Facts, files: CachedF
     if why:
         return why
     if record.outputs is None:
-        return "it did not end well when it last ran"
+        return NOT_WELL
     return _changed_output(question.node, record.outputs, files)
 
 

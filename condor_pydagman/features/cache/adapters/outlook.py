@@ -1,4 +1,5 @@
-"""Which nodes with a CACHE command would run now, and why; nothing is submitted or written.
+"""Which nodes with a CACHE command would run now, and why; and results that a person takes as they
+are.  Nothing is submitted.
 
 It is taken that nodes which run make new results, that conditions are true, and that nobody changes
 a file meanwhile.
@@ -6,17 +7,25 @@ a file meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from graphlib import CycleError, TopologicalSorter
 
 from condor_pydagman.adapters.followed_files import owner_of
+from condor_pydagman.errors import FileError
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
-from condor_pydagman.features.cache.adapters.lookup import Question, look_up
-from condor_pydagman.features.cache.adapters.store_file import read_records
+from condor_pydagman.features.cache.adapters.lookup import (
+    NOT_WELL,
+    Found,
+    Question,
+    cached_node,
+    look_up,
+    outputs_of,
+)
+from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
 from condor_pydagman.features.cache.commands import cached_of
-from condor_pydagman.features.cache.facts import cached_node
+from condor_pydagman.features.cache.facts import CachedNode
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
-from condor_pydagman.features.cache.store import Record
+from condor_pydagman.features.cache.store import Record, taken_line, whole_text
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
 
 MAX_NAMED = 10  # nodes of which the same is said
@@ -36,6 +45,30 @@ def outlook(dag: Dag, path: str) -> dict[int, str]:
         return {}
 
 
+def take(dag: Dag, path: str, nodes: Collection[int], who: str) -> dict[int, tuple[str, str]]:
+    """Take the results of nodes as they are; of each node why it would run, and why its result
+    can't be taken.
+
+    Args:
+        who: a person, and when.
+
+    Raises:
+        FileError: the store can't be written, or the DAG has a cycle.
+    """
+    store = CacheFile(path)
+    made = _Outlook(dag, store.records(), nodes, who)
+    try:
+        made.of_all()
+    except CycleError:
+        raise FileError("the DAG has a cycle") from None
+    new = {name: one for name, one in made.taken.items() if name not in store.records()}
+    lines = [taken_line(*one) for one in made.taken.items()]
+    store.append([*list(whole_text(new))[1:], *lines], made.taken, sync=True)
+    if store.problems:
+        raise FileError("; ".join(store.problems))
+    return made.chosen
+
+
 def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
     """The outlook in lines for people, one for each reason."""
     by_why: dict[str, list[str]] = {}
@@ -49,12 +82,17 @@ def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
 
 
 class _Outlook:
-    def __init__(self, dag: Dag, records: dict[str, Record]) -> None:
+    def __init__(
+        self, dag: Dag, records: dict[str, Record], nodes: Collection[int] = (), who: str = ""
+    ) -> None:
         self._dag = dag
         self._cached = cached_of(dag)
-        self._records = records
+        self._records = dict(records)
         self._files = CachedFiles(owner_of(dag.files[0]))
         self._found: dict[int, str] = {}
+        self._nodes, self._who = nodes, who  # of these, who takes the results
+        self.taken: dict[str, Record] = {}
+        self.chosen: dict[int, tuple[str, str]] = {}  # see `take`
 
     def of_all(self) -> dict[int, str]:
         dag = self._dag
@@ -68,10 +106,26 @@ class _Outlook:
     def _why(self, node: int, sums: ResultSums) -> str:
         dag, record = self._dag, self._records.get(self._dag.names[node])
         unknown, parents = sums.of(node).unknown, f"{sums.of(node).number:032x}"
-        if unknown >= 0:
-            return f"its parent {dag.names[unknown]} {self._how(unknown)}"
-        question = Question(cached_node(dag, node), parents, CHANGED)
-        return look_up(question, record, self._files).why
+        why = f"its parent {dag.names[unknown]} {self._how(unknown)}" if unknown >= 0 else CHANGED
+        question = Question(cached_node(dag, node), "" if unknown >= 0 else parents, why)
+        found = look_up(question, record, self._files)
+        why = "" if found.hit else found.why
+        if node in self._nodes:
+            refused = self._take(question.node, record, found) if why else ""
+            self.chosen[node] = why, refused
+            return refused
+        return why
+
+    def _take(self, node: CachedNode, record: Record | None, found: Found) -> str:
+        """Take the node's result as it is; why that can't be, '' if it can."""
+        if not found.facts or (record is None and not node.outputs):
+            return found.why
+        record = record or Record(found.result, {}, {})  # its outputs show that it has been done
+        outputs, problem = outputs_of(node, self._files)
+        if not problem and record.outputs is not None:
+            new = Record(record.result, found.facts, outputs, self._who)
+            self.taken[node.name] = self._records[node.name] = new
+        return problem if record.outputs is not None else NOT_WELL
 
     def _how(self, parent: int) -> str:
         if self._found.get(parent):

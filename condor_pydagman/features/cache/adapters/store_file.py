@@ -79,7 +79,7 @@ class CacheFile:
             self._seen = self._identity()
             return
         if read.damage:
-            self._say(f"{read.damage}: what stands before it counts no more")
+            self._say(read.damage)
         if read.damage or read.size < len(data) or _is_long(read):
             self._write_anew()
         self._seen = self._identity()

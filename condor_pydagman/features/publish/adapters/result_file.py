@@ -1,9 +1,13 @@
-"""The file of PUBLISH: a small ClassAd that a node has written, with literal values only."""
+"""The file of PUBLISH: a small ClassAd or JSON object that a node has written, with literal values
+only."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import classad2
@@ -32,13 +36,15 @@ class BadResult(Exception):
 
 
 def read_result(path: str) -> list[tuple[str, str]]:
-    """Names and values of a file that a node has written: a ClassAd, `[ n = 3; s = "x" ]`, or a
-    line `name = value` for each, as HTCondor writes ads.
+    """Names and values of a file that a node has written: a ClassAd, `[ n = 3; s = "x" ]`, a line
+    `name = value` for each, as HTCondor writes ads, or a JSON object, `{"n": 3, "s": "x"}`.
 
     Raises:
         BadResult: it can't be read, or has something else in it.
     """
     text = _text(path)
+    if text.lstrip()[:1] == "{":
+        return _sorted(_read_json(text))
     if text.lstrip()[:1] != "[":
         lines = (line.strip() for line in text.splitlines())
         text = "[" + ";\n".join(line for line in lines if line[:1] not in ("", "#")) + "]"
@@ -51,7 +57,41 @@ def read_result(path: str) -> list[tuple[str, str]]:
         if word is not None:
             raise _no_name(word[1]) from None
         raise BadResult("it is not a ClassAd: expected [ name = value; ... ]") from None
-    return [(name, _value(ad, name)) for name in sorted(names, key=str.lower)]
+    return _sorted([(name, ad[name]) for name in names])
+
+
+def _sorted(pairs: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
+    return [(n, _value(n, value)) for n, value in sorted(pairs, key=lambda one: one[0].lower())]
+
+
+def _read_json(text: str) -> list[tuple[str, Any]]:
+    """Names and values of a JSON object; Python and others also write NaN and Infinity into it."""
+    try:
+        pairs: list[tuple[str, Any]]
+        pairs = json.loads(text, object_pairs_hook=_Object, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise BadResult(f"it begins with {{ but is not JSON: {place}: {error.msg}") from None
+    except RecursionError:
+        raise BadResult("its values are nested too deep") from None
+    for name, count in Counter(name.lower() for name, _ in pairs).items():
+        if count > 1:
+            raise BadResult(f"{name[:100]!r} is there twice; case does not count in ClassAds")
+    return pairs
+
+
+class _Object(list[Any]):
+    """A JSON object: all its names with their values."""
+
+
+def _has_object(value: Any) -> bool:
+    return isinstance(value, _Object) or (isinstance(value, list) and any(map(_has_object, value)))
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 30 or abs(int(digits)) > MAX_INTEGER:
+        raise BadResult(f"{digits[:40]} is not between -{MAX_INTEGER} and {MAX_INTEGER}")
+    return int(digits)
 
 
 def _check_numbers(text: str) -> None:
@@ -91,16 +131,22 @@ def _text(path: str) -> str:
     return text
 
 
-def _value(ad: Any, name: str) -> str:
+def _value(name: str, value: Any) -> str:
     if not _NAME.fullmatch(name) or name.lower() in CLASSAD_WORDS:
         raise _no_name(name)
     if name.lower() in (own.lower() for own in PARENT_ATTRIBUTES):
         raise BadResult(
             f"{name} can't be published: every parent has {', '.join(PARENT_ATTRIBUTES)}"
         )
-    written = literal(ad[name])  # an expression has no form: it is not evaluated
+    if _has_object(value):
+        raise BadResult(f"{name} has an object in it: give its values names of their own")
+    written = literal(value)  # an expression has no form: it is not evaluated
     if written is None:
         raise BadResult(f"{name} is not a number, text, truth value, or list of these")
-    if len(written.encode()) > MAX_VALUE_BYTES:
+    try:
+        size = len(written.encode())
+    except UnicodeEncodeError:  # JSON's \ud800
+        raise BadResult(f"{name} has half of a character in it") from None
+    if size > MAX_VALUE_BYTES:
         raise BadResult(f"{name} is longer than {MAX_VALUE_BYTES} bytes")
     return written

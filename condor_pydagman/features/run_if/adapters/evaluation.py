@@ -58,7 +58,10 @@ def _shown(ad: object, shown: Sequence[Sequence[str]]) -> str:
     parts = []
     for name, inside in shown[:MAX_SHOWN]:
         try:
-            value = literal(_expression(inside).eval(ad))
+            found = _expression(inside).eval(ad)
+            if isinstance(found, list):  # real("NaN") in one is an expression yet
+                found = [getattr(one, "eval", lambda one=one: one)() for one in found]
+            value = literal(found)
         except (classad2.ClassAdException, *BINDINGS):
             value = None
         parts.append(f"{name} is {(value or 'an error')[:MAX_SHOWN_CHARACTERS]}")

@@ -1,11 +1,12 @@
 """What jobs a submit description makes.
 
-These functions are called in a confined process (`lint.foreign_texts`).
+These functions are called in a confined process (`adapters.foreign_texts`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from condor_pydagman.adapters import descriptions
@@ -30,11 +31,18 @@ def commands(text: str, most: int = MAX_JOBS) -> tuple[int, list[dict[str, str]]
     description = descriptions.parse(text)
     items, each = descriptions.queued(description)
     jobs = len(items) * each
+    made = fixed_jobs(description, items, each, range(min(jobs, most)))
+    return jobs, [_values(job, (*_PROGRAM, *_IMAGES)) for job in made]
+
+
+def fixed_jobs(
+    description: Any, items: Sequence[Any], each: int, procs: Iterable[int]
+) -> Iterator[Any]:
+    """As `descriptions.jobs_of`, with what is not known before in one form, always the same."""
     for key, value in list(description.items()):
         if _UNKNOWN.search(value):
             description[key] = _UNKNOWN.sub("$(DOLLAR)", value)
-    made = descriptions.jobs_of(description, items, each, range(min(jobs, most)), LATER)
-    return jobs, [_values(job, (*_PROGRAM, *_IMAGES)) for job in made]
+    return descriptions.jobs_of(description, items, each, procs, LATER)
 
 
 def files(text: str, macros: dict[str, str], proc: int, number: int) -> list[dict[str, str]]:

@@ -19,9 +19,9 @@ import time
 from collections import Counter
 from typing import Any
 
+from condor_pydagman.adapters.confinement import confine
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
-from condor_pydagman.lint.confinement import confine
 from condor_pydagman.timers import READING_TIMEOUT_S
 
 MAX_ANSWER_BYTES = 1 << 20

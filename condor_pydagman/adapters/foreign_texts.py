@@ -116,7 +116,7 @@ class _Server:
         environment = {name: os.environ[name] for name in _NAMES if name in os.environ}
         environment |= {n: v for n, v in os.environ.items() if n.upper().startswith("_CONDOR_")}
         self._process = subprocess.Popen(  # noqa: S603  (a module of this package)
-            python_command("from condor_pydagman.lint.confined_reader import serve; serve()"),
+            python_command("from condor_pydagman.adapters.confined_reader import serve; serve()"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.adapters import confined_reader, foreign_texts
+from condor_pydagman.adapters.confined_reader import MAX_ANSWER_BYTES
 from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.errors import PoolError
-from condor_pydagman.lint import confined_reader, foreign_texts
-from condor_pydagman.lint.confined_reader import MAX_ANSWER_BYTES
 from condor_pydagman.pool import step_down
 from tests import waiting
 
 ROOT = os.geteuid() == 0
 REPOSITORY = Path(__file__).parents[3]
 WHO = ["root", "user"] if ROOT else ["user"]
-PROBE = "tests.unit.lint.confined_probe"
+PROBE = "tests.unit.adapters.confined_probe"
 
 
 def probe(directory: Path, who: str, *names: str) -> dict[str, tuple[str, Any]]:
@@ -157,7 +157,7 @@ def test_a_copy_that_does_not_read_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_copy_ends_with_the_process_that_made_it() -> None:
     text = f"""
 import os, signal
-from condor_pydagman.lint import confined_reader
+from condor_pydagman.adapters import confined_reader
 copy = confined_reader._Copy(["{PROBE}:deaf", -1, -1])
 assert copy.answer([])[1]
 print(copy._pid, flush=True)

@@ -1,6 +1,6 @@
 """What a confined process can do: tried in copies of this one, as JSON.
 
-    python -m tests.unit.lint.confined_probe NAME...
+    python -m tests.unit.adapters.confined_probe NAME...
 
 The program of `test_confinement.py`, which runs it as root, and as a user.
 """
@@ -18,8 +18,8 @@ import sys
 import threading
 from typing import Any
 
+from condor_pydagman.adapters import confined_reader, confinement
 from condor_pydagman.errors import PoolError
-from condor_pydagman.lint import confined_reader, confinement
 
 # Numbers on x86_64 and on aarch64 (-1: there is no such call), and arguments.
 _NOWHERE = b"/nonexistent"
@@ -211,7 +211,7 @@ def main(names: list[str]) -> dict[str, Any]:
         confined_reader.READING_TIMEOUT_S = 1 if name == "sleeping" else 600
         if name == "odd_processor":
             platform.machine = lambda: "riscv64"
-        copy = confined_reader._Copy([f"tests.unit.lint.confined_probe:{name}", user, group])
+        copy = confined_reader._Copy([f"tests.unit.adapters.confined_probe:{name}", user, group])
         found[f"{name}@{owner}".rstrip("@")] = copy.answer([])
     return found
 

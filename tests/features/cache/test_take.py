@@ -1,0 +1,85 @@
+"""condor_pydagman rescue --take: results that a person takes as they are."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+from condor_pydagman.features.cache.adapters.file_states import CachedFiles
+from condor_pydagman.features.cache.adapters.lookup import Question, cached_node, look_up
+from condor_pydagman.features.cache.adapters.outlook import outlook
+from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
+from condor_pydagman.features.cache.store import began_line, done_line
+from tests.features.cache.cached import all_cached
+
+DAG = "JOB x1 a.sub\nJOB x2 a.sub\nJOB y a.sub\nJOB z a.sub\nCACHE x1\nCACHE x2\nCACHE y\n"
+
+
+@pytest.fixture(autouse=True)
+def done_dag(work_directory: Path) -> Path:
+    """A DAG that was done; then an argument of its nodes has changed."""
+    (work_directory / "t.dag").write_text(DAG)
+    (work_directory / "a.sub").write_text("executable = e\narguments = 1\nqueue\n")
+    made, store = all_cached("x1 x2 y"), CacheFile("t.dag.cache")
+    made.submits[:] = ["a.sub"] * 3
+    for node in range(3):
+        found = look_up(Question(cached_node(made, node), f"{0:032x}", ""), None, CachedFiles())
+        lines = began_line(made.names[node], found.result, found.facts)
+        store.append([lines, done_line(made.names[node], found.result, {})], {}, sync=False)
+    (work_directory / "a.sub").write_text("executable = e\narguments = 2\nqueue\n")
+    return work_directory
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert pydagman.main(["rescue", "t.dag", *words]) == code
+    found = capsys.readouterr()
+    return found.out + found.err
+
+
+def taken() -> set[str]:
+    return {name for name, one in read_records("t.dag.cache").items() if one.taken}
+
+
+def test_nodes_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "--take", "x1", "y") == (
+        "x1: taken as it is, though arguments in its submit description has changed\n"
+        "y: taken as it is, though arguments in its submit description has changed\n"
+        "2 taken, 0 had not changed, 0 not taken\n"
+    )
+    assert taken() == {"x1", "y"}
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    assert read_records("t.dag.cache")["x1"].taken.startswith(f"{me} on 20")
+    assert said(capsys, "--take", "y").startswith("0 taken, 1 had not changed, 0")
+
+
+def test_nodes_by_a_pattern_and_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "--take", "--pattern", "x*")
+    assert taken() == {"x1", "x2"}
+    assert "\n1 taken, 2 had not changed, 0 not" in said(capsys, "--take", "--all")
+    assert taken() == {"x1", "x2", "y"}
+    made = all_cached("x1 x2 y")
+    made.submits[:] = ["a.sub"] * 3
+    assert set(outlook(made, "t.dag.cache").values()) == {""}
+
+
+def test_what_can_not_be_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "x1: not taken: it did not end well when it last ran\n0 taken, 0"
+    CacheFile("t.dag.cache").append([began_line("x1", "new", {"text": "t"})], {}, sync=False)
+    assert said(capsys, "--take", "x1", code=1).startswith(text)
+    assert "no node X with" in said(capsys, "--take", "X", code=1)
+    assert "no node z with CACHE" in said(capsys, "--take", "z", code=1)
+    assert "no node q* with" in said(capsys, "--take", "--pattern", "q*", code=1)
+    assert not taken()
+
+
+@pytest.mark.parametrize(
+    "words", [["--take"], ["--all"], ["--take", "x1", "--all"], ["--pattern", "x*"]]
+)
+def test_one_choice_is_needed(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        pydagman.main(["rescue", "t.dag", *words])
+    assert "--take is for NODE" in capsys.readouterr().err
