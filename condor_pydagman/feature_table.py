@@ -67,7 +67,14 @@ _NAMED = (
         causes={"node.waiting": ("limit.trouble", "limit.full")},
     ),
     Entry("data", defines=("DATA",), runs=False),
-    Entry("timeout", uses=("TIMEOUT",), more_records=("TIMED_OUT",), codes=("DAG410",)),
+    Entry(
+        "timeout",
+        uses=("TIMEOUT",),
+        more_records=("TIMED_OUT", "LATE"),
+        codes=("DAG410",),
+        events=("job.late",),
+        causes={"job.no_match": ("job.late",)},
+    ),
     Entry(
         "brake",
         uses=("BRAKE",),
@@ -203,6 +210,7 @@ TOLD: dict[str, tuple[str, ...]] = {
         "NO_SITE_YET",
     ),
     "shared_limits": (),
+    "timeout": ("LATE",),
     "brake": ("BRAKED", "BRAKES_OFF"),
     "growth": ("GROWN", "GROWTH_FAILED"),
     "feeder": ("GROWN", "FEEDER_FAILED"),

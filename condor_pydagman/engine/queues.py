@@ -290,8 +290,8 @@ class RetryQueue:
 class Clock(NamedTuple):
     """A limit that a proc reaches at `when` unless it does something else before.
 
-    `kind` is QUEUED, RUNNING or TOTAL; `since` is when it began to do that.  Times are seconds
-    since the epoch.
+    `kind` is QUEUED, RUNNING or TOTAL; `since` is when it began to do that; `warns`: nothing
+    happens to it then, it is late.  Times are seconds since the epoch.
     """
 
     when: float
@@ -300,6 +300,7 @@ class Clock(NamedTuple):
     proc: int
     kind: str
     since: float
+    warns: bool = False
 
 
 class Clocks:
@@ -343,6 +344,11 @@ class Clocks:
     def knows(self, cluster: int, proc: int) -> bool:
         """Whether it is known what the proc does."""
         return (cluster, proc) in self._since
+
+    def does(self, cluster: int, proc: int, kind: str) -> bool:
+        """Whether the proc waits, runs, or is in the queue at all (TOTAL)."""
+        known = self._since.get((cluster, proc))
+        return known is not None and kind in (known[0], TOTAL)
 
     def enter(self, cluster: int, proc: int, kind: str, since: float) -> bool:
         """The proc waits (QUEUED) or runs (RUNNING) from now on; False if it did so before."""

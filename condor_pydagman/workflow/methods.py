@@ -153,14 +153,19 @@ class NodeCommands(Commands):
         queued: int | None = None,
         running: int | None = None,
         total: int | None = None,
+        warn: Literal["", "WARN"] = "",
     ) -> Self:
         """How long the node's jobs may wait, run, and take.
 
-        Its line: `TIMEOUT <node> [QUEUED <time>] [RUNNING <time>] [TOTAL <time>]`.
+        Its line: `TIMEOUT (<node>|CATEGORY <category>) [QUEUED <time>] [RUNNING <time>] [TOTAL
+        <time>] [WARN]`.
 
         Seconds; what is None is not in the line (see `Timeout`).
+
+        Args:
+            warn: WARN if what takes longer is late, and goes on; '' if it fails.
         """
-        return self._add("TIMEOUT", queued=queued, running=running, total=total)
+        return self._add("TIMEOUT", queued=queued, running=running, total=total, warn=warn)
 
     def category(self: Self, category: str) -> Self:
         """Puts the node into a category.

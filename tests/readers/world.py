@@ -165,11 +165,15 @@ class World(DagLogs):
     def _limit(self, name: str, number: str) -> None:
         self.say(f"\tMaximum {_LIMITS[f'DAGMan_{name}']}----: {number}")
 
-    @phrase("the log has <record> of <node>[ retry <retry>][ value <value>][: <text>]")
-    def _record(self, record: str, node: str, retry: str, value: str, text: str) -> None:
+    @phrase(
+        "the log has <record> of <node>[ as <cluster>][ retry <retry>][ value <value>][: <text>]"
+    )
+    def _record(
+        self, record: str, node: str, cluster: str, retry: str, value: str, text: str
+    ) -> None:
         """A record of DAGMan's; with `-` for a node it is about the DAG."""
-        retries, name = int(retry or 0), node.strip("-")
-        self.record(record, int(value or 0), text=text, node=name, retry=retries)
+        retries, name, job = int(retry or 0), node.strip("-"), int(cluster or -1)
+        self.record(record, int(value or 0), job, text=text, node=name, retry=retries)
 
     def event(self, kind: int, text: str, job: str) -> None:
         """An event of the nodes log, of which DAGMan says what it has read."""

@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_102}
+LOADED = {"modules": 135, "lines": 32_121}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -73,18 +73,18 @@ LOADED = {"modules": 135, "lines": 32_102}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1670,
+    "": 1678,
     "adapters": 7932,
-    "api": 2335,
+    "api": 2337,
     "cli": 5799,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
     "data_requests": 1745,
-    "engine": 7874,
+    "engine": 7882,
     "explain": 2294,
-    "features": 29835,
-    "follow": 4550,
+    "features": 30094,
+    "follow": 4559,
     "graph": 4259,
     "language": 4016,
     "lint": 4433,
@@ -92,20 +92,20 @@ LINES = {
     "picture": 2989,
     "placement": 13582,
     "pool": 1725,
-    "records": 2944,
+    "records": 2947,
     "report": 2422,
     "transfer": 10,
     "web": 2781,
-    "workflow": 2531,
+    "workflow": 2536,
 }
-LINES_OF_TESTS = 132_104
+LINES_OF_TESTS = 132_397
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_156,
-    "cli/dagman.py": 35_082,
-    "cli/dag_checker.py": 17_937,
-    "cli/watch.py": 30_300,
-    "placement/data_node.py": 21_851,
+    "cli/submit_dag.py": 35_175,
+    "cli/dagman.py": 35_101,
+    "cli/dag_checker.py": 17_945,
+    "cli/watch.py": 30_324,
+    "placement/data_node.py": 21_859,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
