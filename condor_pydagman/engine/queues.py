@@ -98,6 +98,13 @@ class ReadyQueue:
         heapq.heappop(self._heap)
 
 
+class Deferral(NamedTuple):
+    """How often a script has been put off by DEFER, and when first (seconds since the epoch)."""
+
+    number: int
+    since: float
+
+
 class ScriptQueue:
     """PRE or POST scripts that are to start: first come, first served.
 
@@ -109,6 +116,8 @@ class ScriptQueue:
         self.nodes: set[int] = set()  # whose scripts want to start, now or later
         self._put_off: dict[int, float] = {}  # until when, by node
         self._deferred: list[tuple[float, int]] = []  # the same as a heap, and some that are over
+        # what DEFER with an end has done so far, as far as it can go on
+        self.put_offs: dict[int, Deferral] = {}
 
     def __len__(self) -> int:
         """How many scripts want to start, without those put off."""
@@ -116,13 +125,15 @@ class ScriptQueue:
 
     def add(self, node: int) -> None:
         """The node's script is to be started."""
+        if self.put_offs:
+            self.put_offs.pop(node, None)
         self.nodes.add(node)
         self._enter(node)
 
     def take_over(self, other: ScriptQueue) -> None:
         """All scripts of another queue are in this one instead, in the same order."""
         self.nodes, self._put_off = other.nodes, other._put_off
-        self._deferred = other._deferred
+        self._deferred, self.put_offs = other._deferred, other.put_offs
         for node in other._waiting:
             if node in self.nodes and node not in self._put_off:
                 self._enter(node)
@@ -185,6 +196,7 @@ class HoldScripts:
         # those that are to start, now or later
         self.waiting: deque[HeldProc] = deque()
         self.deferred: list[tuple[float, HeldProc]] = []
+        self.put_offs: dict[HeldProc, Deferral] = {}  # as of a ScriptQueue
         self._warned = False
 
     def next_time(self) -> float | None:

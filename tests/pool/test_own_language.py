@@ -56,6 +56,21 @@ def a_job_is_late_and_goes_on(s: Scene) -> None:
 
 
 @STAGE.scene
+def a_script_is_put_off_twice_at_most(s: Scene) -> None:
+    """A DAGMan that is killed meanwhile counts on."""
+    s.submit(
+        "JOB A job.sub\nSCRIPT DEFER 3 1 TIMES 2 BACKOFF 3 POST A post.sh\n"
+        "#== post.sh\n#!/bin/sh\necho post >> ran\nexit 3\n"
+    )
+    s.until(lambda: '"DEFERRED"' in s.text("t.dag.nodes.log"), "the record")
+    s.restart()
+    assert s.ends() == 1
+    assert s.text("ran").count("post") == 3
+    assert re.search("Deferring POST script of node A for 3 seconds", s.out())
+    assert re.search("The DEFER of the POST script of node A has come to its end", s.out())
+
+
+@STAGE.scene
 def a_job_that_vanishes_without_any_event(s: Scene) -> None:
     s.submit(
         "CONFIG t.config\nJOB A told.sub\nRETRY A 1\nJOB B told.sub\n"

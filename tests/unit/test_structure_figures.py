@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_121}
+LOADED = {"modules": 135, "lines": 32_282}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -73,21 +73,21 @@ LOADED = {"modules": 135, "lines": 32_121}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1678,
+    "": 1681,
     "adapters": 7932,
     "api": 2337,
-    "cli": 5799,
+    "cli": 5801,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
     "data_requests": 1745,
-    "engine": 7882,
+    "engine": 7966,
     "explain": 2294,
     "features": 30094,
     "follow": 4559,
-    "graph": 4259,
-    "language": 4016,
-    "lint": 4433,
+    "graph": 4299,
+    "language": 4050,
+    "lint": 4446,
     "monitor": 3500,
     "picture": 2989,
     "placement": 13582,
@@ -96,16 +96,16 @@ LINES = {
     "report": 2422,
     "transfer": 10,
     "web": 2781,
-    "workflow": 2536,
+    "workflow": 2550,
 }
-LINES_OF_TESTS = 132_397
+LINES_OF_TESTS = 132_514
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_175,
-    "cli/dagman.py": 35_101,
-    "cli/dag_checker.py": 17_945,
-    "cli/watch.py": 30_324,
-    "placement/data_node.py": 21_859,
+    "cli/submit_dag.py": 35_349,
+    "cli/dagman.py": 35_262,
+    "cli/dag_checker.py": 18_035,
+    "cli/watch.py": 30_485,
+    "placement/data_node.py": 21_873,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
