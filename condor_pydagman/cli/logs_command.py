@@ -42,7 +42,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "node", metavar="NODE", help="its full name; of a node of a sub-DAG, SUB+NODE"
     )
-    parser.add_argument("--err", action="store_true", help="print standard error")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--err", action="store_true", help="print standard error")
+    kinds.add_argument("--log", action="store_true", help="print the job's own event log")
     parser.add_argument(
         "--attempt",
         type=integer(1),
@@ -62,9 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     monitor, name = _followed(find_dag(arguments.dag, ask=False), arguments.node)
     _refuse_without_job(monitor, name)
-    output = NodeOutput(
-        monitor.found, monitor.tally().dag, name, "error" if arguments.err else "output"
-    )
+    kind = "log" if arguments.log else "error" if arguments.err else "output"
+    output = NodeOutput(monitor.found, monitor.tally().dag, name, kind)
     copied = CopiedFiles(monitor.found.run_by, follow=arguments.follow)
     if arguments.follow:
         return _follow(monitor, output, copied, arguments.attempt)

@@ -503,6 +503,7 @@ class History:
         elif change is Change.IDLE:
             if event.kind in _TAKEN and runs < ran:
                 attempt.evictions += 1
+                attempt.outgrown += event_facts.has_outgrown(said(event))
                 self._evicted[event.cluster, event.proc] = event.time
                 why = event_facts.eviction_reason(said(event))
                 self._of_job("job.evict", event, seen, reason=why)

@@ -76,35 +76,35 @@ LINES = {
     "": 1681,
     "adapters": 7932,
     "api": 2337,
-    "cli": 5801,
+    "cli": 5802,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
     "data_requests": 1745,
     "engine": 7966,
-    "explain": 2294,
+    "explain": 2304,
     "features": 30094,
-    "follow": 4559,
+    "follow": 4580,
     "graph": 4299,
     "language": 4050,
     "lint": 4446,
-    "monitor": 3500,
+    "monitor": 3501,
     "picture": 2989,
     "placement": 13582,
     "pool": 1725,
     "records": 2947,
     "report": 2422,
     "transfer": 10,
-    "web": 2781,
+    "web": 2798,
     "workflow": 2550,
 }
-LINES_OF_TESTS = 132_514
+LINES_OF_TESTS = 132_607
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_349,
     "cli/dagman.py": 35_262,
     "cli/dag_checker.py": 18_035,
-    "cli/watch.py": 30_485,
+    "cli/watch.py": 30_506,
     "placement/data_node.py": 21_873,
 }
 # Words of the names of features, in the modules that every DAG uses.
