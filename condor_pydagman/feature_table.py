@@ -72,7 +72,14 @@ _NAMED = (
         causes={"node.waiting": ("limit.trouble", "limit.full")},
     ),
     Entry("data", defines=("DATA",), runs=False),
-    Entry("timeout", uses=("TIMEOUT",), more_records=("TIMED_OUT",), codes=("DAG410",)),
+    Entry(
+        "timeout",
+        uses=("TIMEOUT",),
+        more_records=("TIMED_OUT", "LATE"),
+        codes=("DAG410",),
+        events=("job.late",),
+        causes={"job.no_match": ("job.late",)},
+    ),
     Entry(
         "brake",
         uses=("BRAKE",),
@@ -209,6 +216,7 @@ TOLD: dict[str, tuple[str, ...]] = {
         "NO_SITE_YET",
     ),
     "shared_limits": (),
+    "timeout": ("LATE",),
     "brake": ("BRAKED", "BRAKES_OFF"),
     "growth": ("GROWN", "GROWTH_FAILED"),
     "feeder": ("GROWN", "FEEDER_FAILED"),

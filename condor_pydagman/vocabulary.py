@@ -154,6 +154,9 @@ class JournalRecord:
 
     CONFIG = "CONFIG"  # text: knobs that decide states and are not at their defaults, from now on
     PRE_ENDED = "PRE_ENDED"  # value: exit code of the PRE script, negative for a signal
+    # a script whose DEFER has an end, or grows; value: how often so far; text: PRE, POST or HOLD,
+    # behind which stands number of the hold
+    DEFERRED = "DEFERRED"
     HOLD_ENDED = "HOLD_ENDED"  # the HOLD script of a proc; value: of which of its holds
     SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job can't be submitted, a retry would not help
     ADOPTED = "ADOPTED"  # known, but not by the log; value: number of its procs

@@ -172,6 +172,7 @@ OF_EVENTS: Mapping[str, tuple[str, Mapping[str, Schema], tuple[str, ...]]] = {
     "job.evict": ("a job has been taken from its machine", _REASON, ()),
     "job.hold": ("a job is held", _HOLD, ()),
     "job.release": ("a held job is released", _REASON, ()),
+    "job.late": ("a job takes longer than its TIMEOUT WARN", {"limit": COUNT, **_REASON}, ()),
     "job.terminate": ("a job has ended", {"value": INTEGER, **_USAGE}, ("value", "usage")),
     "job.abort": ("a job has been removed", _REASON, ("reason",)),
     "data.done": (

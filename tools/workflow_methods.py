@@ -124,7 +124,8 @@ def _fields(word: str) -> list[str]:
 
 def _method(about: CommandWord) -> str:
     name = about.word.lower()
-    fields = [field for field in _fields(about.word) if field != "node"]
+    node = part_of(about.word, "node")
+    fields = [field for field in _fields(about.word) if field not in ("node", *_fields_of(node))]
     parameters = [one for field in fields for one in _parameters(about.word, field)]
     needed = [one for one in parameters if not one.default and not one.keyword]
     others = [one for one in parameters if one.default or one.keyword]
@@ -175,6 +176,10 @@ def part_of(word: str, field: str) -> rows.Part | None:
     """The part of a row that gives a field; None for a command of the core."""
     parts = ROWS[word].parts if word in ROWS else ()
     return next((one for one in parts if field in one.fields), None)
+
+
+def _fields_of(part: rows.Part | None) -> tuple[str, ...]:
+    return () if part is None else tuple(part.fields)
 
 
 def _part(word: str, field: str) -> rows.Part | None:

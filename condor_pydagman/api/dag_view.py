@@ -155,12 +155,14 @@ class Node:
     @property
     def settings(self) -> Mapping[str, Mapping[str, Any]]:
         """What its lines of other commands say, by word: TIMEOUT, RUN_IF, CACHE, PUBLISH, EXTEND,
-        SCATTER.  Values have the names that they have in a Workflow; times in seconds."""
+        SCATTER; by `TIMEOUT WARN` the limits of one with WARN.  Values have the names that they
+        have in a Workflow; times in seconds."""
         found: dict[str, dict[str, Any]] = {}
         for feature in self._dag.features.values():
             for line in feature.node_lines(self._dag, self._number):
                 values = ((name, value) for name, value in said(line).items() if value != "")
-                found.setdefault(of_class(type(line)).word, {}).update(values)
+                word = f"{of_class(type(line)).word} {getattr(line, 'warn', '')}".rstrip()
+                found.setdefault(word, {}).update(values)
         return found
 
     def _names(self, numbers: Iterator[int]) -> tuple[str, ...]:

@@ -44,7 +44,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "node", metavar="NODE", help="its full name; of a node of a sub-DAG, SUB+NODE"
     )
-    parser.add_argument("--err", action="store_true", help="print standard error")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--err", action="store_true", help="print standard error")
+    kinds.add_argument("--log", action="store_true", help="print the job's own event log")
     parser.add_argument(
         "--attempt",
         type=integer(1),
@@ -62,8 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: there is no such DAG, node or attempt, or the node has no job.
     """
-    found, kind = find_dag(arguments.dag, ask=False), "error" if arguments.err else "output"
-    monitor, output = output_of(found, arguments.node, kind)
+    kind = "log" if arguments.log else "error" if arguments.err else "output"
+    monitor, output = output_of(find_dag(arguments.dag, ask=False), arguments.node, kind)
     copied = CopiedFiles(monitor.found.run_by, follow=arguments.follow)
     if arguments.follow:
         return _follow(monitor, output, copied, arguments.attempt)
@@ -104,7 +106,7 @@ def output_of(
     Args:
         found: that DAG, or one whose sub-DAG it is.
         name: of the node.
-        kind: `output` or `error`.
+        kind: `output`, `error` or `log`.
         read: reads the files of a DAG.
 
     Raises:

@@ -92,7 +92,9 @@ def _modifiers(dag: Dag, features: Sequence[FeatureData], node: int) -> Iterator
     name, flags = dag.names[node], dag.flags[node]
     yield from _variables(dag, node)
     for kind, script in dag.scripts.get(node, {}).items():
-        yield commands.ScriptLine(_NO_LINE, name, kind, *script)
+        text, defer, file, stream = script
+        first, limits = (defer.status, defer.seconds, file, stream), defer[2:]
+        yield commands.ScriptLine(_NO_LINE, name, kind, text, *first, *limits)
     if node in dag.retries:
         yield retry_line(name, dag.retries[node])
     if node in dag.aborts:

@@ -38,6 +38,7 @@ MAX_ADOPTED = 1_000_000  # jobs of a node; no schedd has so many
 _OF_CONFIG = Kind("knobs that decide states")
 _OF_STARTED_ATTEMPT = (
     JournalRecord.PRE_ENDED,
+    JournalRecord.DEFERRED,
     JournalRecord.SUBMIT_FAILED,
     JournalRecord.ADOPTED,
     JournalRecord.SURPLUS,
@@ -175,6 +176,7 @@ def _on_config(run: RunState, _: int, event: LogEvent) -> None:
 _HANDLERS: dict[str, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.CONFIG: _on_config,
     JournalRecord.PRE_ENDED: lambda run, node, event: scripts.on_pre_ended(run, node, event.value),
+    JournalRecord.DEFERRED: scripts.on_deferred,
     JournalRecord.HOLD_ENDED: lambda run, _, event: scripts.on_hold_ended(run, event),
     JournalRecord.SUBMIT_FAILED: _on_submit_failed,
     JournalRecord.ADOPTED: _on_adopted,

@@ -6,6 +6,7 @@ No state of the run is needed here: `steering` sets, `RunState` answers with the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 from typing import Optional
 
 from condor_pydagman.graph.model import Retry, Variable
@@ -15,8 +16,9 @@ from condor_pydagman.named_tuple import NamedTuple
 # and the number of the command (see `records.own_events`).
 MAX_BYTES = 700
 
-# Seconds that jobs may wait, run and live; 0 for no limit, None: as the DAG file says.
-TimeoutSetting = tuple[Optional[int], Optional[int], Optional[int]]
+# Seconds that jobs may wait, run and live, and perhaps those after which they are late; 0 for no
+# limit, None: as the DAG file says.
+TimeoutSetting = tuple[Optional[int], ...]
 
 
 class NodeSettings(NamedTuple):
@@ -24,7 +26,7 @@ class NodeSettings(NamedTuple):
 
     priority: int | None = None  # the node's own, without what is added for the whole DAG
     retries: int | None = None  # how many times it runs again after a failure
-    # how long its jobs may wait, run and live; what is not said stays
+    # limits of its jobs; what is not said stays
     timeout: TimeoutSetting | None = None
     category: str | None = None  # which throttle counts it
     # keys and values that are added to its VARS, or replace them
@@ -35,7 +37,7 @@ class NodeSettings(NamedTuple):
         said = {name: value for name, value in later._asdict().items() if value not in (None, ())}
         variables = tuple({**dict(self.variables), **dict(later.variables)}.items())
         if self.timeout is not None and later.timeout is not None:
-            limits = zip(self.timeout, later.timeout)
+            limits = zip_longest(self.timeout, later.timeout)
             said["timeout"] = tuple(old if new is None else new for old, new in limits)
         return self._replace(**{**said, "variables": variables})
 

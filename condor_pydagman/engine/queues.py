@@ -98,6 +98,13 @@ class ReadyQueue:
         heapq.heappop(self._heap)
 
 
+class Deferral(NamedTuple):
+    """How often a script has been put off by DEFER, and when first (seconds since the epoch)."""
+
+    number: int
+    since: float
+
+
 class ScriptQueue:
     """PRE or POST scripts that are to start: first come, first served.
 
@@ -109,6 +116,8 @@ class ScriptQueue:
         self.nodes: set[int] = set()  # whose scripts want to start, now or later
         self._put_off: dict[int, float] = {}  # until when, by node
         self._deferred: list[tuple[float, int]] = []  # the same as a heap, and some that are over
+        # what DEFER with an end has done so far, as far as it can go on
+        self.put_offs: dict[int, Deferral] = {}
 
     def __len__(self) -> int:
         """How many scripts want to start, without those put off."""
@@ -116,13 +125,15 @@ class ScriptQueue:
 
     def add(self, node: int) -> None:
         """The node's script is to be started."""
+        if self.put_offs:
+            self.put_offs.pop(node, None)
         self.nodes.add(node)
         self._enter(node)
 
     def take_over(self, other: ScriptQueue) -> None:
         """All scripts of another queue are in this one instead, in the same order."""
         self.nodes, self._put_off = other.nodes, other._put_off
-        self._deferred = other._deferred
+        self._deferred, self.put_offs = other._deferred, other.put_offs
         for node in other._waiting:
             if node in self.nodes and node not in self._put_off:
                 self._enter(node)
@@ -185,6 +196,7 @@ class HoldScripts:
         # those that are to start, now or later
         self.waiting: deque[HeldProc] = deque()
         self.deferred: list[tuple[float, HeldProc]] = []
+        self.put_offs: dict[HeldProc, Deferral] = {}  # as of a ScriptQueue
         self._warned = False
 
     def next_time(self) -> float | None:
@@ -290,8 +302,8 @@ class RetryQueue:
 class Clock(NamedTuple):
     """A limit that a proc reaches at `when` unless it does something else before.
 
-    `kind` is QUEUED, RUNNING or TOTAL; `since` is when it began to do that.  Times are seconds
-    since the epoch.
+    `kind` is QUEUED, RUNNING or TOTAL; `since` is when it began to do that; `warns`: nothing
+    happens to it then, it is late.  Times are seconds since the epoch.
     """
 
     when: float
@@ -300,6 +312,7 @@ class Clock(NamedTuple):
     proc: int
     kind: str
     since: float
+    warns: bool = False
 
 
 class Clocks:
@@ -343,6 +356,11 @@ class Clocks:
     def knows(self, cluster: int, proc: int) -> bool:
         """Whether it is known what the proc does."""
         return (cluster, proc) in self._since
+
+    def does(self, cluster: int, proc: int, kind: str) -> bool:
+        """Whether the proc waits, runs, or is in the queue at all (TOTAL)."""
+        known = self._since.get((cluster, proc))
+        return known is not None and kind in (known[0], TOTAL)
 
     def enter(self, cluster: int, proc: int, kind: str, since: float) -> bool:
         """The proc waits (QUEUED) or runs (RUNNING) from now on; False if it did so before."""

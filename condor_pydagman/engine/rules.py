@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import zlib
 from enum import Enum, IntFlag
+from math import inf
 
 from condor_pydagman.config import Config
-from condor_pydagman.graph.model import Abort, Retry, Tolerance
+from condor_pydagman.engine.queues import Deferral
+from condor_pydagman.graph.model import Abort, Defer, Retry, Tolerance
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.timers import MAX_RETRY_DELAY_S
 from condor_pydagman.vocabulary import DagStatus
@@ -87,15 +89,29 @@ def retry_delay_s(retry: Retry, number: int, name: str) -> float:
     """
     if not retry.delay:
         return 0.0
-    limit = float(retry.max_delay or MAX_RETRY_DELAY_S)
-    try:
-        seconds = min(retry.delay * retry.backoff ** (number - 1), limit)
-    except OverflowError:
-        seconds = limit
+    seconds = _grown(retry.delay, retry.backoff, retry.max_delay, number)
     text = f"{name} {number}".encode("utf-8", "surrogateescape")
     # Knuth's multiplicative hashing: a CRC alone is nearly the same for nearly the same names.
     spread = zlib.crc32(text) * 2654435761 % 2**32 / 2**32
     return seconds * (0.9 + 0.2 * spread)
+
+
+def _grown(delay: int, backoff: float, max_delay: int, number: int) -> float:
+    """The `number`-th delay (1 is the first), in seconds."""
+    limit = float(max_delay or MAX_RETRY_DELAY_S)
+    try:
+        return min(delay * backoff ** (number - 1), limit)
+    except OverflowError:
+        return limit
+
+
+def defer_delay_s(defer: Defer, before: Deferral, now: float) -> float | None:
+    """For how long a script is put off that has ended now; None if DEFER has come to its end.  The
+    last time is when the seconds of its `total` are over."""
+    left = before.since + defer.total - now if defer.total else inf
+    if left <= 0 or 0 < defer.times <= before.number:
+        return None
+    return min(_grown(defer.seconds, defer.backoff, defer.max_delay, before.number + 1), left)
 
 
 def aborts(abort: Abort | None, value: int) -> bool:

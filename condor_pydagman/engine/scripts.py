@@ -11,10 +11,13 @@ whose procs are on hold still and whose ends are not in the nodes log (manual: "
 
 from __future__ import annotations
 
+from typing import Any
+
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, rules, run_end, views
-from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
+from condor_pydagman.engine.inputs import HeldProc, LogEvent, ScriptEnded
 from condor_pydagman.engine.node_states import CANCELLED, Cause, State
+from condor_pydagman.engine.queues import Deferral
 from condor_pydagman.engine.script_words import (
     MacroError,
     before_post,
@@ -23,7 +26,7 @@ from condor_pydagman.engine.script_words import (
     script_ended,
 )
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.graph.model import Script
+from condor_pydagman.graph.model import Defer, Script
 from condor_pydagman.vocabulary import (
     RETURN_PRE_FAILED,
     RETURN_SUBMIT_FAILED,
@@ -123,28 +126,77 @@ def on_script_ended(run: RunState, ended: ScriptEnded) -> None:
         return
     script = run.dag.script(node, kind)
     assert script is not None
-    if _is_deferred(run, ended, script):
+    delay = _deferral(run, ended, script)
+    if delay is not None:
         run.nodes.move(node, Cause.SCRIPT_DEFERRED, run.now)
         if kind is ScriptKind.PRE and run.is_closed_to(node):
             run.nodes.move(node, Cause.DROPPED, run.now)
         else:
-            run.scripts.by_kind[kind].defer(node, run.now + script.defer_seconds)
+            run.scripts.by_kind[kind].defer(node, run.now + delay)
         return
     run.nodes.move(node, Cause.SCRIPT_ENDED, run.now)
     (_journal_pre if kind is ScriptKind.PRE else _journal_post)(run, node, status)
 
 
-def _is_deferred(run: RunState, ended: ScriptEnded, script: Script) -> bool:
-    """Whether DEFER says to run the script again later."""
-    status, kind = ended.status, ended.kind.value
-    if script.defer_status is None or not status == script.defer_status != -1:
-        return False
+def _deferral(run: RunState, ended: ScriptEnded, script: Script) -> float | None:
+    """After how many seconds DEFER says to run the script again; None if it does not."""
+    status, kind, defer = ended.status, ended.kind.value, script.defer
+    if defer.status is None or not status == defer.status != -1:
+        return None
+    delay, name = _delay(run, ended, defer), run.dag.names[ended.node]
+    if delay is None:
+        run.say(f"The DEFER of the {kind} script of node {name} has come to its end")
+        return None
     run.say(
-        f"Deferring {kind} script of node {run.dag.names[ended.node]} for"
-        f" {script.defer_seconds} seconds (exit status was {status})..."
+        f"Deferring {kind} script of node {name} for {delay:.0f} seconds"
+        f" (exit status was {status})..."
     )
     run.deferrals.add(kind.lower())
-    return True
+    return delay
+
+
+def _delay(run: RunState, ended: ScriptEnded, defer: Defer) -> float | None:
+    """The same by its limits; that it is put off is written down if there are any."""
+    if not defer.is_limited:
+        return defer.seconds
+    node, held, known = ended.node, ended.held, _put_offs(run, ended.kind)
+    key = node if held is None else held
+    before = known.get(key) or Deferral(0, run.now)
+    delay = rules.defer_delay_s(defer, before, run.now)
+    if delay is None:
+        known.pop(key, None)
+        return None
+    number = before.number + 1
+    known[key] = Deferral(number, before.since)
+    job = (-1, -1) if held is None else (held.cluster, held.proc)
+    text = ended.kind.value + ("" if held is None else f" {held.number}")
+    retry = run.nodes.retries.get(node, 0)
+    record = do.AppendJournalRecord(JournalRecord.DEFERRED, node, retry, number, *job, text)
+    run.emit(record)
+    return delay
+
+
+def _put_offs(run: RunState, kind: ScriptKind) -> Any:
+    if kind is ScriptKind.HOLD:
+        return run.scripts.hold.put_offs
+    return run.scripts.by_kind[kind].put_offs
+
+
+def on_deferred(run: RunState, node: int, event: LogEvent) -> None:
+    """An old log shows that a script has been put off: DEFER goes on from there."""
+    name, _, hold = event.text.partition(" ")
+    kind = ScriptKind.__members__.get(name)
+    script = None if kind is None else run.dag.script(node, kind)
+    if kind is None or script is None or not (run.recovering and script.defer.is_limited):
+        return
+    key = HeldProc(node, event.cluster, event.proc, int(hold)) if hold.isdecimal() else node
+    known = _put_offs(run, kind)
+    since = known[key].since if key in known else event.time
+    delay = rules.defer_delay_s(script.defer, Deferral(event.value - 1, since), event.time)
+    queue = run.scripts.by_kind.get(kind)
+    if queue is not None and node in queue.nodes:
+        queue.defer(node, event.time + (delay or 0.0))
+    known[key] = Deferral(event.value, since)
 
 
 def _journal_pre(run: RunState, node: int, status: int) -> None:
@@ -307,9 +359,11 @@ def _on_hold_ended(run: RunState, ended: ScriptEnded) -> None:
     held, script = ended.held, run.dag.script(ended.node, ScriptKind.HOLD)
     if held is None or script is None:
         return
-    if _is_deferred(run, ended, script):
-        run.scripts.hold.defer(held, run.now + script.defer_seconds)
+    delay = _deferral(run, ended, script)
+    if delay is not None:
+        run.scripts.hold.defer(held, run.now + delay)
     else:
+        _put_offs(run, ended.kind).pop(held, None)
         retry = run.nodes.retries.get(held.node, 0)
         job = held.number, held.cluster, held.proc
         run.emit(do.AppendJournalRecord(JournalRecord.HOLD_ENDED, held.node, retry, *job))

@@ -228,6 +228,9 @@ def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Notice]
     evidence = tuple(failure_evidence(failure, facts))
     inner = (explain_dag(facts.inner[run.name]),) if run.name in facts.inner else ()
     advice = tuple(failure_advice(failure, facts))
+    if len(run.attempts) > 1 and run.attempts[-2].procs:
+        logs = shlex.join(["condor_pydagman", "logs", facts.name, run.name, "--attempt"])
+        advice += (f"For what the attempt before wrote: {logs} {run.attempts[-2].number + 1}",)
     sentence = failure_sentence([failure])
     yield Notice(failure.cause, Weight.PROBLEM, sentence, (run.name,), evidence, advice, inner)
 

@@ -32,7 +32,8 @@ _REMOVALS = {
 }
 _SIGNAL_ADVICE = {
     -9: "A machine sends SIGKILL when it runs out of memory: compare the memory that the job used"
-    " with what it requested, and set request_memory in the submit file.",
+    " with what it requested, and set request_memory in the submit file. With RETRY,"
+    " request_memory = 2048 * ($(RETRY) + 1) requests more in each attempt.",
     -11: "SIGSEGV is a bug in the program: it accessed memory that does not belong to it.",
     -15: "SIGTERM: something told the program to end.",
 }

@@ -25,6 +25,10 @@ from condor_pydagman.vocabulary import NodeStatus, ScriptKind
 from condor_pydagman.words import duration
 
 MIN_EVICTIONS = 3  # of a job, for people to be told
+_OUTGROWN = (
+    "They had used more memory than they requested: request_memory = MAX({2048, MemoryUsage * 3 / 2"
+    " ?: 0}) in the submit file requests more after each eviction."
+)
 MAX_KINDS = 5  # of idle jobs that are compared with machines
 _AT_A_TIME = 500  # slots: the process that compares them has little memory
 _COUNTS = "condor_pydagman.explain.jobs:counts_of"
@@ -243,8 +247,10 @@ def _evicted(facts: Facts) -> Iterator[Notice]:
             f"Jobs of {nodes_named(names)} are taken from their machines again and again, and begin"
             f" anew each time: {job_of(worst)} {evictions[worst]} times."
         )
-        advice = f"For the reasons: condor_pydagman events {shlex.quote(facts.name)}"
-        yield Notice("job.evicted", Weight.PROBLEM, sentence, names, advice=(advice,))
+        advice = [f"For the reasons: condor_pydagman events {shlex.quote(facts.name)}"]
+        if any(node.attempts[-1].outgrown for node in evictions):
+            advice.append(_OUTGROWN)
+        yield Notice("job.evicted", Weight.PROBLEM, sentence, names, advice=tuple(advice))
 
 
 def _scripts(facts: Facts, kind: ScriptKind) -> Iterator[Notice]:

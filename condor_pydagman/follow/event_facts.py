@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from math import inf
 from operator import add
 
 from condor_pydagman.follow.run_model import Usage
@@ -129,6 +130,12 @@ def _table(text: str) -> Mapping[str, Usage]:
     """Jobs of one kind, if they are short, have whole tables in common."""
     header, _, rows = text.partition("\n")
     return {name: _row(values, header) for name, values in _ROW.findall(rows)}
+
+
+def has_outgrown(text: str) -> bool:
+    """Whether a job had used more memory than it had requested, by the table of an event."""
+    row = usage(text).get("Memory (MB)")
+    return row is not None and (row.used or 0.0) > (row.requested or inf)
 
 
 def larger(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> Mapping[str, Usage]:

@@ -140,6 +140,10 @@ class History:
         number = self.state.dag.find(name)
         return None if number is None else self.of(number)
 
+    def feature(self, name: str) -> Feature | None:
+        """The feature of that name of the engine, None if it has none."""
+        return self.state.features.get(name)
+
     def group_of(self, node: NodeRun) -> str:
         """The group of nodes that run at one site which the node is in; '' if it is in none."""
         dag = self.state.dag
@@ -499,6 +503,7 @@ class History:
         elif change is Change.IDLE:
             if event.kind in _TAKEN and runs < ran:
                 attempt.evictions += 1
+                attempt.outgrown += event_facts.has_outgrown(said(event))
                 self._evicted[event.cluster, event.proc] = event.time
                 why = event_facts.eviction_reason(said(event))
                 self._of_job("job.evict", event, seen, reason=why)
@@ -617,7 +622,8 @@ class History:
             return
         number = self.state.dag.find(event.node) if event.node else None
         node = None if number is None else self.of(number)
-        read = RecordRead(event.record, event.node, event.retry, event.value, event.text)
+        said_of = event.node, event.retry, event.value, event.text, event.cluster, event.proc
+        read = RecordRead(event.record, *said_of)
         for feature in feature_table.traced(event.record):
             feature.RECORDS[event.record](self, node, read, event.time)
         if number is None or event.retry != self.state.nodes.retries.get(number, 0):

@@ -144,6 +144,7 @@ class Attempt:
         "held": "how many are held now.",
         "holds": "every hold, oldest first.",
         "evictions": "how often a job was taken from its machine, but not to be removed.",
+        "outgrown": "in how many of these it had used more memory than it had requested.",
         "reason": "why the jobs could not be submitted, or were removed; '' otherwise.",
         "usage": (
             "resources by name (`Cpus`, `Memory (MB)`, `Disk (KB)`), of the job that used most."
@@ -168,7 +169,7 @@ class Attempt:
         self.hosts: tuple[str, ...] = ()
         self.running = self.ended_procs = self.failed_procs = self.held = 0
         self.holds: list[Hold] = []
-        self.evictions = 0
+        self.evictions = self.outgrown = 0
         self.reason = self.site = ""
         self.usage: Mapping[str, Usage] = {}
         self.cpu_s = 0.0

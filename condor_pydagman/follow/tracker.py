@@ -39,6 +39,10 @@ class Tracker(Protocol):
     def carries(self, carrier: Carrier, event: LogEvent) -> None:
         """An event of the job that carries nodes."""
 
+    def feature(self, name: str) -> Any:
+        """The feature of the engine that follows the log, before it has taken the record; None if
+        it has none of that name."""
+
     def group_of(self, node: NodeRun) -> str:
         """The group of nodes that run at one site which the node is in; '' if it is in none."""
 

@@ -25,14 +25,50 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NO_NODE, NodeKind, ScriptKind
 
 
+class Defer(NamedTuple):
+    """The DEFER of a SCRIPT command; all but `status` and `seconds` is ours, not stock DAGMan's.
+
+    Attributes:
+        status: the exit code with which the script runs again later; None for none.
+        seconds: before it does.
+        times, total: how often at most, and for how many seconds in all; 0 for no limit.
+        backoff: by how much the delay is multiplied for each further time, 1 or more.
+        max_delay: seconds that the delay does not grow beyond; 0 for no limit.
+    """
+
+    status: int | None = None
+    seconds: int = 0
+    times: int = 0
+    total: int = 0
+    backoff: float = 1.0
+    max_delay: int = 0
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it is more than stock's."""
+        return self[2:] != NO_DEFER[2:]
+
+
+NO_DEFER = Defer()
+
+
 class Script(NamedTuple):
     """A SCRIPT command: `command` is the raw rest of the line, split on blanks when it runs."""
 
     command: str
-    defer_status: int | None = None
-    defer_seconds: int = 0
+    defer: Defer = NO_DEFER
     debug_file: str = ""
     debug_stream: str = ""
+
+    @property
+    def defer_status(self) -> int | None:
+        """The exit code with which DEFER has it run again, None for none."""
+        return self.defer.status
+
+    @property
+    def defer_seconds(self) -> int:
+        """How many seconds later."""
+        return self.defer.seconds
 
 
 class Retry(NamedTuple):

@@ -18,7 +18,7 @@ from condor_pydagman.graph.building import (
     Building,
     fail,
 )
-from condor_pydagman.graph.model import Retry, Script, Tolerance
+from condor_pydagman.graph.model import NO_DEFER, Defer, Retry, Script, Tolerance
 from condor_pydagman.graph.variable_table import MANY_VARIABLES, Variable, Variables, in_order
 from condor_pydagman.language import commands
 from condor_pydagman.vocabulary import NodeKind
@@ -27,7 +27,11 @@ from condor_pydagman.vocabulary import NodeKind
 def script(building: Building, command: commands.ScriptLine) -> None:
     """SCRIPT."""
     scripts = building.dag.scripts
-    new = building.share(Script(*command[3:]))
+    defer = NO_DEFER
+    if command.defer_status is not None:
+        limits: Any = command[8:]
+        defer = building.share(Defer(command.defer_status, command.defer_seconds, *limits))
+    new = building.share(Script(command.command, defer, *command[6:8]))
     for node in building.nodes(command.node):
         old = scripts.get(node, {})
         if command.kind in old:

@@ -117,7 +117,14 @@ class ParentChild(NamedTuple):
 
 
 class ScriptLine(NamedTuple):
-    """SCRIPT: `command` is the raw rest of the line."""
+    """SCRIPT: `command` is the raw rest of the line.
+
+    Attributes:
+        defer_times, defer_for: how often DEFER puts it off at most, and for how many seconds in
+            all; 0 for no limit.
+        defer_backoff, defer_max_delay: by how much the delay is multiplied each time, and the
+            seconds that it does not grow beyond; 0 for no limit.
+    """
 
     line: int
     node: str
@@ -127,6 +134,10 @@ class ScriptLine(NamedTuple):
     defer_seconds: int = 0
     debug_file: str = ""
     debug_stream: str = ""
+    defer_times: int = 0
+    defer_for: int = 0
+    defer_backoff: float = 1.0
+    defer_max_delay: int = 0
 
 
 class RetryLine(NamedTuple):

@@ -103,6 +103,7 @@ _FAIL_FAST_WORDS = {"FAIL_FAST": True, "WAIT": False}
 def read_script(words: Words, context: Context) -> Command:
     """SCRIPT."""
     defer_status, defer_seconds, debug_file, stream = None, 0, "", ""
+    options: dict[str, Any] = {}
     while True:
         option = normal(words.next())
         if option == "DEFER":
@@ -112,6 +113,13 @@ def read_script(words: Words, context: Context) -> Command:
             defer_seconds = number(words, "DEFER missing time value", invalid)
         elif option == "DEBUG":
             debug_file, stream = _debug(words)
+        elif option in _DEFER_OPTIONS and defer_status is not None:
+            field = f"defer_{option.lower()}"
+            if field in options:
+                raise LineError(
+                    f"Unexpected token '{option}'", words, hint=f"{option} stands twice"
+                )
+            options[field] = _DEFER_OPTIONS[option].read(words, option)
         elif option in ScriptKind.__members__:
             break
         else:
@@ -124,7 +132,7 @@ def read_script(words: Words, context: Context) -> Command:
     if not command:
         raise LineError("No script specified", words, hint="the script's file follows the node")
     where = (defer_status, defer_seconds, debug_file, stream)
-    return commands.ScriptLine(context.lines.number, node, kind, command, *where)
+    return commands.ScriptLine(context.lines.number, node, kind, command, *where, **options)
 
 
 def _debug(words: Words) -> tuple[str, str]:
@@ -140,6 +148,10 @@ def write_script(command: commands.ScriptLine) -> str:
     defer = debug = ""
     if command.defer_status is not None:
         defer = f"DEFER {command.defer_status} {command.defer_seconds}"
+        for option, value in zip(_DEFER_OPTIONS, command[8:]):
+            if value != (1 if option == "BACKOFF" else 0):
+                shown = option.replace("_", "-")
+                defer += f" {shown} {_DEFER_OPTIONS[option].write(value)}"
     if command.debug_file:
         debug = f"DEBUG {name_word(command.debug_file)} {command.debug_stream}"
     what = f"{command.kind.value} {name_word(command.node)} {command.command}"
@@ -357,6 +369,10 @@ def _factor(words: Words, option: str) -> float:
     return factor
 
 
+def _times(words: Words, option: str) -> int:
+    return number(words, f"{option} missing number", f"Invalid {option} value '{{}}'", 1)
+
+
 def _written_codes(codes: tuple[int, ...]) -> str:
     return ",".join(map(str, codes))
 
@@ -371,4 +387,11 @@ _RETRY_OPTIONS = {
     "DELAY": Option(read_time),
     "BACKOFF": Option(_factor, _written_factor),
     "MAX-DELAY": Option(read_time),
+}
+# By their normal forms, in the order of the fields of a ScriptLine.
+_DEFER_OPTIONS = {
+    "TIMES": Option(_times),
+    "FOR": Option(read_time),
+    "BACKOFF": Option(_factor, _written_factor),
+    "MAX_DELAY": Option(read_time),
 }

@@ -290,7 +290,7 @@ CODES: dict[str, Code] = {
     ),
     "DAG408": Code(
         _WARNING,
-        "an option of RETRY without effect",
+        "an option of RETRY, or of DEFER, without effect",
         "BACKOFF and MAX-DELAY need a DELAY, which is the minimum; values that are not in ONLY-IF "
         "are not retried anyway",
     ),
@@ -301,7 +301,7 @@ CODES: dict[str, Code] = {
     ),
     "DAG411": Code(
         _INFO,
-        "NOTIFY, TIMEOUT or an option of RETRY that only condor_pydagman has",
+        "NOTIFY, TIMEOUT or an option of RETRY or DEFER that only condor_pydagman has",
         "the stock condor_dagman refuses such a line; of several codes after UNLESS-EXIT it reads "
         "only the first",
     ),

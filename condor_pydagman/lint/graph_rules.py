@@ -219,6 +219,19 @@ def _not_of_stock(dag: Dag, findings: Findings) -> None:
             message = f"RETRY of node {name} has options that the stock condor_dagman does not have"
             findings.of_node("DAG411", dag, node, message, "RETRY")
             break
+    limited = (
+        (node, kind, script.defer)
+        for node, scripts in dag.scripts.items()
+        for kind, script in scripts.items()
+        if script.defer.is_limited
+    )
+    for number, (node, kind, defer) in enumerate(limited):
+        of = f"DEFER of the {kind.value} script of node {dag.names[node]}"
+        if not defer.seconds and not defer.times and not defer.total:
+            findings.of_node("DAG408", dag, node, f"{of} has a time of 0, which stays 0", "SCRIPT")
+        if not number:
+            message = f"{of} has options that the stock condor_dagman does not have"
+            findings.of_node("DAG411", dag, node, message, "SCRIPT")
 
 
 def _scripts(dag: Dag, findings: Findings) -> None:

@@ -46,7 +46,7 @@ class JobFiles(NamedTuple):
 
     def comes_at_end(self, kind: str) -> bool:
         """Whether nothing of this file can be here before the job has ended."""
-        return self.transfers == "YES" and kind not in self.streamed
+        return self.transfers == "YES" and kind not in ("log", *self.streamed)
 
 
 def by_ads(attempt: Attempt, node: str) -> list[JobFiles]:

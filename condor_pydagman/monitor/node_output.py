@@ -40,11 +40,12 @@ class NodeOutput:
         found: the DAG that has it.
         dag: as it was read; None if it can't be.
         name: of the node.
-        kind: `output` or `error`.
+        kind: `output`, `error` or `log`.
     """
 
     def __init__(self, found: FoundDag, dag: Dag | None, name: str, kind: str) -> None:
         self._found, self._dag, self._name, self._kind = found, dag, name, kind
+        self._what = "log" if kind == "log" else f"standard {kind}"
         self._node = dag.find(name) if dag is not None else None
         self._known: dict[tuple[int, int], list[JobFiles]] = {}
         self._silent = ""  # why the schedd did not answer
@@ -125,7 +126,7 @@ class NodeOutput:
         files = same_files(jobs, self._kind)
         if not files:
             why = (
-                f"{self._job(attempt)} keeps no standard {self._kind}: its submit description has"
+                f"{self._job(attempt)} keeps no {self._what}: its submit description has"
                 f" no {self._kind} = FILE"
             )
             return Written({}, why)
@@ -153,10 +154,10 @@ class NodeOutput:
             f" into a job that runs; condor_tail {attempt.queued_as.job} can"
         )
         if any(one.comes_at_end(self._kind) for one in jobs):
-            return f"{which} runs, and its standard {self._kind} {at_end}"
+            return f"{which} runs, and its {self._what} {at_end}"
         return (
             f"{which} runs, and has written nothing here yet. If its files are transferred, its"
-            f" standard {self._kind} comes home when it has ended"
+            f" {self._what} comes home when it has ended"
         )
 
     def _job(self, attempt: Attempt) -> str:

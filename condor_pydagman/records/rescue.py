@@ -33,7 +33,10 @@ def setting_lines(name: str, settings: NodeSettings) -> Iterator[str]:
     if settings.timeout is not None:
         timeout = of_word("TIMEOUT")
         assert timeout is not None
-        found.append(timeout.command(_NO_LINE, name, *settings.timeout))
+        limits = settings.timeout
+        for warn, said in (("", limits[:3]), ("WARN", limits[3:])):
+            if any(one is not None for one in said):
+                found.append(timeout.command(_NO_LINE, name, "", *said, warn))
     if settings.category is not None:
         found.append(commands.Category(_NO_LINE, name, settings.category))
     for variable in settings.variables:

@@ -70,7 +70,7 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
         near: dict[str, Any] = {"parents": [], "parents_count": 0}
         near.update({"children": [], "children_count": 0})
         return {**found, **near, "vars": {}, "files": [], "kind": "JOB", "submit": ""}
-    files = files_of_node(reader.found, dag, number, last)
+    files = files_of_node(reader.found, dag, number, reader.attempts(number))
     return {
         **found,
         **_near(reader, "parents", dag.parents(number)),

@@ -117,10 +117,15 @@ class DagReader:
         state = KEYS[self.states[number]]
         return {"number": number, "name": self.names[number], "state": state}
 
-    def last_attempt(self, number: int) -> Attempt | None:
-        """The last one at a node; None if it has not been started."""
+    def attempts(self, number: int) -> Sequence[Attempt]:
+        """Those at a node, oldest first."""
         run = self.node_run(number)
-        return run.attempts[-1] if run is not None and run.attempts else None
+        return run.attempts if run is not None else ()
+
+    def last_attempt(self, number: int) -> Attempt | None:
+        """The last one; None if it has not been started."""
+        attempts = self.attempts(number)
+        return attempts[-1] if attempts else None
 
     def check(self, number: int) -> None:
         """Refuse what is no number of a node.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.files import rescue_numbers
@@ -29,7 +29,10 @@ from condor_pydagman.web.dag_reader import DagReader
 MAX_BYTES = 256 << 10  # of an answer
 _CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _MAX_SEQUENCE = 4  # bytes of a character in UTF-8
-_OF_NODE = re.compile(r"(output|error|log|script-pre|script-post|script-hold):([0-9]{1,9})")
+MAX_EARLIER = 5  # attempts
+_OF_NODE = re.compile(
+    r"((?:output|error|log)(?:-[0-9]{1,9})?|script-pre|script-post|script-hold):([0-9]{1,9})"
+)
 _KNOWN = "dagman.out, metrics, rescue, output:NUMBER or error:NUMBER"
 
 
@@ -58,25 +61,34 @@ def path_of(reader: DagReader, what: str) -> str:
 def _file_of_node(reader: DagReader, number: int, kind: str) -> str:
     """The path of a file that a node's jobs or scripts write."""
     reader.check(number)
-    dag, last = reader.dag, reader.last_attempt(number)
-    files = files_of_node(reader.found, dag, number, last) if dag is not None else {}
+    dag, attempts = reader.dag, reader.attempts(number)
+    files = files_of_node(reader.found, dag, number, attempts) if dag is not None else {}
     if kind not in files:
         raise Refused(404, f"the DAG names no {kind} file of this node")
     return files[kind]
 
 
-def files_of_node(found: FoundDag, dag: Dag, node: int, attempt: Attempt | None) -> dict[str, str]:
+def files_of_node(
+    found: FoundDag, dag: Dag, node: int, attempts: Sequence[Attempt]
+) -> dict[str, str]:
     """Absolute paths of what a node's jobs and scripts write, as its submit description names them
     now, by kind: `output`, `error`, `log`, and `script-pre`, `script-post`, `script-hold` for what
-    SCRIPT DEBUG names.  They need not exist.
+    SCRIPT DEBUG names; `output-1` of attempt 1, if it has a file of its own.  They need not exist.
 
     Only for a process of one thread that depends on the working directory.
 
     Args:
-        attempt: the files of whose first job are told; None if the node has not been started.
+        attempts: the files of whose first jobs are told; none if the node has not been started.
     """
-    jobs = by_description(found, dag, node, attempt)
+    jobs = by_description(found, dag, node, attempts[-1] if attempts else None)
     files = dict(jobs[0].files) if jobs else {}
+    for attempt in reversed(attempts[-MAX_EARLIER - 1 : -1] if files else ()):
+        jobs, known = by_description(found, dag, node, attempt), set(files.values())
+        of_it = jobs[0].files if jobs else {}
+        apart = {kind: path for kind, path in of_it.items() if path not in known}
+        if not apart:
+            break
+        files.update({f"{kind}-{attempt.number + 1}": path for kind, path in apart.items()})
     worker = output_of_worker(found, dag, node)
     if worker:
         files["output"] = worker

@@ -66,6 +66,10 @@ class NodeCommands(Commands):
         defer_seconds: int = 0,
         debug_file: str = "",
         debug_stream: str = "",
+        defer_times: int = 0,
+        defer_for: int = 0,
+        defer_backoff: float = 1.0,
+        defer_max_delay: int = 0,
     ) -> Self:
         """A script before the node's jobs, after them, or when one of them is held.
 
@@ -73,6 +77,12 @@ class NodeCommands(Commands):
         <node> <script> <arguments ...>`.
 
         `command` is the raw rest of the line.
+
+        Args:
+            defer_times, defer_for: how often DEFER puts it off at most, and for how many seconds in
+                all; 0 for no limit.
+            defer_backoff, defer_max_delay: by how much the delay is multiplied each time, and the
+                seconds that it does not grow beyond; 0 for no limit.
         """
         return self._add(
             "SCRIPT",
@@ -82,6 +92,10 @@ class NodeCommands(Commands):
             defer_seconds=defer_seconds,
             debug_file=debug_file,
             debug_stream=debug_stream,
+            defer_times=defer_times,
+            defer_for=defer_for,
+            defer_backoff=defer_backoff,
+            defer_max_delay=defer_max_delay,
         )
 
     def retry(
@@ -153,14 +167,19 @@ class NodeCommands(Commands):
         queued: int | None = None,
         running: int | None = None,
         total: int | None = None,
+        warn: Literal["", "WARN"] = "",
     ) -> Self:
         """How long the node's jobs may wait, run, and take.
 
-        Its line: `TIMEOUT <node> [QUEUED <time>] [RUNNING <time>] [TOTAL <time>]`.
+        Its line: `TIMEOUT (<node>|CATEGORY <category>) [QUEUED <time>] [RUNNING <time>] [TOTAL
+        <time>] [WARN]`.
 
         Seconds; what is None is not in the line (see `Timeout`).
+
+        Args:
+            warn: WARN if what takes longer is late, and goes on; '' if it fails.
         """
-        return self._add("TIMEOUT", queued=queued, running=running, total=total)
+        return self._add("TIMEOUT", queued=queued, running=running, total=total, warn=warn)
 
     def category(self: Self, category: str) -> Self:
         """Puts the node into a category.

@@ -215,7 +215,15 @@ class Writer:
 
     def _script(self) -> str:
         kind = self._random.choice(("PRE", "POST", "HOLD"))
-        defer = self._maybe(f"DEFER {self._number()} {self._number()}")
+        defer = f"DEFER {self._number()} {self._number()}"
+        options = (
+            f"TIMES {self._number()}",
+            f"FOR {self._time()}",
+            f"BACKOFF {self._pick(_FACTORS, _ODD_NUMBERS)}",
+        )
+        defer = self._maybe(
+            defer, f"{defer} {self._random.choice(options)} MAX-DELAY {self._time()}"
+        )
         debug = self._maybe("DEBUG f.txt ALL", "DEBUG 'f g' STDOUT")
         words = self._pick(("s.sh", "s.sh $JOB 'a b'", '"s', "s\udcff"), ("", "DEBUG f X"))
         return self._line("SCRIPT", defer, debug, kind, self._name(), words)

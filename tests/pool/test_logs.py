@@ -63,6 +63,8 @@ universe = local
 executable = /bin/sh
 arguments = "-c 'echo attempt $(RETRY); exit $((1 - $(RETRY)))'"
 output = again.$(RETRY)
+log = again.$(RETRY).log
+request_memory = 64 * ($(RETRY) + 1)
 queue
 #== packed.sub
 executable = /bin/echo
@@ -108,6 +110,11 @@ def check_ended(s: Scene) -> None:
     assert [line for line in out.splitlines() if "==>" not in line] == ["one", "two"]
     assert logs(s, "Again")[1] == "attempt 1\n"
     assert logs(s, "Again", "--attempt", "1")[1] == "attempt 0\n"
+    ended = [logs(s, "Again", "-attempt", n, "--log")[1] for n in ("1", "2")]
+    assert ["return value 1)" in text for text in ended] == [True, False]
+    mine = f'DAGManJobId == {s.cluster} && DAGNodeName == "Again"'
+    asked = s.run("condor_history", "-constraint", mine, "-af", "RequestMemory").split()
+    assert sorted(asked) == ["128", "64"]  # more in each attempt
     assert "keeps no standard output" in logs(s, "Sub+I")[2]
 
 

@@ -1,7 +1,8 @@
-"""TIMEOUT removes a real job, and a job that the schedd has lost is noticed."""
+"""TIMEOUT removes a real job, or tells that it is late; and a job that the schedd has lost."""
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
 
@@ -31,6 +32,42 @@ def a_job_that_runs_for_too_long(s: Scene) -> None:
     begun, ended = times[1], times[9]
     seconds = (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
     assert seconds >= 1.9
+
+
+@STAGE.scene
+def a_job_is_late_and_goes_on(s: Scene) -> None:
+    """It is told once, though DAGMan is killed."""
+    s.submit(
+        "JOB A told.sub\nTIMEOUT ALL_NODES RUNNING 2 WARN\nNOTIFY job.late PROGRAM tell.sh\n"
+        "#== tell.sh\n#!/bin/sh\ncat >> told\n"
+    )
+    s.says(r"Warning: node A job proc \(\S+\) has run for 2 s \(TIMEOUT RUNNING 2 WARN\)")
+    s.until(lambda: s.text("told"), "the event")
+    s.restart()
+    s.settled()
+    assert "1 job of node A has been late for" in s.run(
+        "condor_pydagman", "watch", "--once", "t.dag"
+    )
+    s.touch("go.A")
+    assert s.ends() == 0
+    assert s.text("t.dag.nodes.log").count('"LATE"') == 1
+    (event,) = map(json.loads, s.text("told").splitlines())
+    assert (event["event"], event["node"], event["limit"]) == ("job.late", "A", 2)
+
+
+@STAGE.scene
+def a_script_is_put_off_twice_at_most(s: Scene) -> None:
+    """A DAGMan that is killed meanwhile counts on."""
+    s.submit(
+        "JOB A job.sub\nSCRIPT DEFER 3 1 TIMES 2 BACKOFF 3 POST A post.sh\n"
+        "#== post.sh\n#!/bin/sh\necho post >> ran\nexit 3\n"
+    )
+    s.until(lambda: '"DEFERRED"' in s.text("t.dag.nodes.log"), "the record")
+    s.restart()
+    assert s.ends() == 1
+    assert s.text("ran").count("post") == 3
+    assert re.search("Deferring POST script of node A for 3 seconds", s.out())
+    assert re.search("The DEFER of the POST script of node A has come to its end", s.out())
 
 
 @STAGE.scene

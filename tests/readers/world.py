@@ -38,6 +38,12 @@ Method = TypeVar("Method", bound=Callable[..., None])
 _PHRASES: list[tuple[re.Pattern[str], Callable[..., None]]] = []
 
 
+_OUTGROWN = (
+    "\n\tPartitionable Resources :    Usage  Request Allocated"
+    "\n\t   Memory (MB)          :   158         100       128"
+)
+
+
 def phrase(usage: str) -> Callable[[Method], Method]:
     """Have a method called for a phrase, with the phrase's arguments."""
     pattern = usage.replace("[", "(?:").replace("]", ")?").replace("<text>", "(.+)")
@@ -165,11 +171,15 @@ class World(DagLogs):
     def _limit(self, name: str, number: str) -> None:
         self.say(f"\tMaximum {_LIMITS[f'DAGMan_{name}']}----: {number}")
 
-    @phrase("the log has <record> of <node>[ retry <retry>][ value <value>][: <text>]")
-    def _record(self, record: str, node: str, retry: str, value: str, text: str) -> None:
+    @phrase(
+        "the log has <record> of <node>[ as <cluster>][ retry <retry>][ value <value>][: <text>]"
+    )
+    def _record(
+        self, record: str, node: str, cluster: str, retry: str, value: str, text: str
+    ) -> None:
         """A record of DAGMan's; with `-` for a node it is about the DAG."""
-        retries, name = int(retry or 0), node.strip("-")
-        self.record(record, int(value or 0), text=text, node=name, retry=retries)
+        retries, name, job = int(retry or 0), node.strip("-"), int(cluster or -1)
+        self.record(record, int(value or 0), job, text=text, node=name, retry=retries)
 
     def event(self, kind: int, text: str, job: str) -> None:
         """An event of the nodes log, of which DAGMan says what it has read."""
@@ -253,8 +263,9 @@ class World(DagLogs):
 
     @phrase("<job> is held: <text>")
     def _holds(self, name: str, reason: str) -> None:
-        """By a person, who is named then, or since files could not be transferred."""
+        """By a person, who is named, for its memory, or since files could not be transferred."""
         code, subcode = (1, 0) if " (by user" in reason else (13, 2)
+        code, subcode = (21, 102) if reason.startswith("memory usage") else (code, subcode)
         why = {"HoldReason": reason, "HoldReasonCode": code, "HoldReasonSubCode": subcode}
         text = f"Job was held.\n\t{reason}\n\tCode {code} Subcode {subcode}\n"
         for job in self._jobs.named(name):
@@ -263,8 +274,9 @@ class World(DagLogs):
 
     @phrase("<job> is (released|evicted): <text>")
     def _goes_back(self, name: str, how: str, reason: str) -> None:
-        """It waits in the queue again."""
+        """It waits in the queue again; if PREEMPT says so, for its memory."""
         kind, form = (13, "{}") if how == "released" else (4, "(0) CPU times\n\tReason: {}")
+        form += _OUTGROWN if reason.startswith("PREEMPT") else ""
         for job in self._jobs.named(name):
             text = f"Job was {how}.\n\t{form.format(reason)}\n"
             self.event(kind, text, _job(job))

@@ -13,6 +13,7 @@ O26 What is ready and not held back by anything is started.
 O27 Throttles that somebody wants are in force at once.
 O31 Nothing but the FINAL node is submitted when all jobs have been removed.
 O46 A removal that failed is repeated.
+O58 A DEFER with an end counts on after a restart, and comes to its end.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ class SpecialOracles:
         self._due: dict[tuple[str, int], float] = {}  # earliest start of (node, retry)
         self._saved: set[str] = set()
         self._begun: set[str] = set()  # nodes of which the schedd or the log knows something
+        # how often scripts have been put off, by the log: by node, retry, and which script
+        self._put_off: Counter[tuple[str, int, str]] = Counter()
         self._ended = False  # whether the run has been ended before its time
         self._holds_over: set[inputs.HeldProc] = set()  # those whose scripts have ended, by the log
 
@@ -125,6 +128,8 @@ class SpecialOracles:
             if an_input.record == JournalRecord.HOLD_ENDED:
                 node, job = process.dag.ids[an_input.node], (an_input.cluster, an_input.proc)
                 self._holds_over.add(inputs.HeldProc(node, *job, an_input.value))
+            elif an_input.record == JournalRecord.DEFERRED:
+                self._put_off[an_input.node, an_input.retry, an_input.text] = an_input.value
             elif an_input.proc > HELPER_PROC:
                 self._hear(process, an_input)
         elif isinstance(an_input, inputs.ScriptEnded) and an_input.kind is ScriptKind.HOLD:
@@ -292,6 +297,14 @@ class SpecialOracles:
             ended = any(who == name for who, _, _ in self._truth.noted) or name in self._begun
             require(not ended, f"O16: {name} begins once more")
             self._final_may_start(process.engine, name)
+        elif action.record == JournalRecord.DEFERRED:
+            kind = ScriptKind[action.text.partition(" ")[0]]
+            script = process.dag.script(action.node, kind)
+            most = script.defer.times if script is not None else 0
+            anew = any(part.undoes and part.is_on for part in self._world.parts)
+            is_more = action.value > self._put_off[name, action.retry, action.text]
+            told = f"O58: {action.text} of {name} is put off for time {action.value}"
+            require((is_more or anew) and not 0 < most < action.value, told)
 
     def _removals_are_repeated(self) -> None:
         for number, since in self._not_removed.items():

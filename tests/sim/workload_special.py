@@ -4,8 +4,9 @@ delays, save points."""
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
-from condor_pydagman.graph.model import NOOP, Dag, Retry, Script, Tolerance
+from condor_pydagman.graph.model import NOOP, Dag, Defer, Retry, Script, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.sim.kinds import PARTS
 
@@ -42,12 +43,20 @@ def add_options(dag: Dag, node: int, rng: Random, often: float) -> None:
         dag.save_points[node] = f"{dag.names[node]}.save"
 
 
+# Of a DEFER with that status and delay: times, total, backoff, max_delay.
+_LIMITS: dict[tuple[int, int], tuple[Any, ...]] = {
+    **{(1, 0): (), (3, 0): (1,), (1, 5): (1,), (3, 5): (0, 8)},
+    **{(1, 40): (2, 0, 2.0), (3, 40): (0, 90, 3.0, 50)},
+}
+
+
 def script(rng: Random) -> Script:
     """A SCRIPT command, perhaps with DEFER."""
     if rng.random() < 0.01:
         return Script("script $NODE $NO_SUCH_MACRO")
     if rng.random() < 0.3:
-        return Script("script $NODE $RETRY", rng.choice((1, 3)), rng.choice((0, 5, 40)))
+        status, seconds = rng.choice((1, 3)), rng.choice((0, 5, 40))
+        return Script("script $NODE $RETRY", Defer(status, seconds, *_LIMITS[status, seconds]))
     return Script("script $NODE $RETRY")
 
 

@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_132}
+LOADED = {"modules": 135, "lines": 32_312}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -73,39 +73,39 @@ LOADED = {"modules": 135, "lines": 32_132}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1699,
+    "": 1710,
     "adapters": 8347,
-    "api": 2448,
-    "cli": 6088,
+    "api": 2450,
+    "cli": 6092,
     "config": 1038,
     "daemon": 5056,
     "dagman_job": 2232,
     "data_requests": 1745,
-    "engine": 7876,
-    "explain": 2294,
-    "features": 30400,
-    "follow": 4550,
-    "graph": 4259,
-    "language": 4016,
-    "lint": 3917,
-    "monitor": 3501,
+    "engine": 7968,
+    "explain": 2304,
+    "features": 30659,
+    "follow": 4580,
+    "graph": 4299,
+    "language": 4050,
+    "lint": 3930,
+    "monitor": 3502,
     "picture": 2989,
     "placement": 13582,
     "pool": 1725,
-    "records": 2944,
+    "records": 2947,
     "report": 2528,
     "transfer": 10,
-    "web": 2763,
-    "workflow": 2673,
+    "web": 2780,
+    "workflow": 2692,
 }
-LINES_OF_TESTS = 133_688
+LINES_OF_TESTS = 134_192
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_085,
-    "cli/dagman.py": 34_999,
-    "cli/dag_checker.py": 17_959,
-    "cli/watch.py": 30_330,
-    "placement/data_node.py": 21_873,
+    "cli/submit_dag.py": 35_278,
+    "cli/dagman.py": 35_179,
+    "cli/dag_checker.py": 18_057,
+    "cli/watch.py": 30_536,
+    "placement/data_node.py": 21_895,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

@@ -50,6 +50,8 @@ def why_alone(dag: Dag, node: int, *, has_limit: bool, timeout: Timeout | None) 
         return by_rule if applied_to(dag) else "it has a SHARED_LIMIT"
     if timeout is not None and (timeout.queued or timeout.total):
         return "it has a TIMEOUT QUEUED or TOTAL"
+    if timeout is not None and any(timeout[3:]):
+        return "it has a TIMEOUT with WARN"
     published = published_of(dag).get(node)
     if published is not None and published.attributes:
         return "it has a PUBLISH of attributes, which are its job's"

@@ -52,8 +52,8 @@ def _timeout(value: Any) -> dict[str, Any]:
     found = parse(f"TIMEOUT {_ANY} {value}\n", "")
     if found.errors or len(found.commands) != 1:
         raise SettingError(f"{expected}, not {value[:100]!r}")
-    (command,) = found.commands
-    return {"timeout": command[2:]}
+    command: Any = found.commands[0]
+    return {"timeout": command.said}
 
 
 def _category(value: Any) -> dict[str, Any]:

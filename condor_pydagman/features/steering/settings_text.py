@@ -7,6 +7,8 @@ from typing import Any
 
 from condor_pydagman.engine.node_settings import NodeSettings
 
+_LIMITS = ("queued", "running", "total", "late queued", "late running", "late total")
+
 
 def settings_text(settings: NodeSettings) -> str:
     """One line of ASCII; `read_settings` reads it back."""
@@ -42,7 +44,7 @@ def shown(settings: NodeSettings) -> str:
         if getattr(settings, name) is not None
     ]
     if settings.timeout is not None:
-        kinds = zip(("queued", "running", "total"), settings.timeout)
+        kinds = zip(_LIMITS, settings.timeout)
         said += [f"timeout {kind} {limit} s" for kind, limit in kinds if limit is not None]
     said += [f"VARS {key}" for key, _ in settings.variables]  # a value may be long, or a secret
     return ", ".join(said)

@@ -40,9 +40,9 @@ def held_job_notices(facts: Facts) -> list[Notice]:
     ]
 
 
-def hold_advice(code: int, release: str) -> tuple[str, ...]:
+def hold_advice(code: int, release: str, subcode: int = 0) -> tuple[str, ...]:
     """What can be done about jobs that are held for that reason, and that the command releases."""
-    known = hold_code(code)
+    known = hold_code(code, subcode)
     advice = (known.advice, RELEASE if known.advice else RELEASE.replace("Then release", "Release"))
     jobs = release.partition(" ")[2]
     return tuple(text.format(jobs=jobs, release=release) for text in advice if text)
@@ -58,10 +58,10 @@ def logged_holds(nodes: Iterable[NodeRun]) -> Iterator[QueuedJob]:
                 )
 
 
-def _meaning(code: int, jobs: Sequence[QueuedJob]) -> str:
+def _meaning(code: int, subcode: int, jobs: Sequence[QueuedJob]) -> str:
     if _BY_STEER in jobs[0].reason:
         return "someone used condor_pydagman steer hold"
-    meaning = hold_code(code).meaning
+    meaning = hold_code(code, subcode).meaning
     if len(jobs) > 1:
         for begin, of_many in _OF_MANY:
             if meaning.startswith(begin):
@@ -93,13 +93,15 @@ def _release(code: int, jobs: Sequence[QueuedJob], facts: Facts, *, apart: bool)
 
 def _notice(code: int, jobs: Sequence[QueuedJob], facts: Facts, release: str) -> Notice:
     nodes = _nodes(jobs)
+    subcode = jobs[0].subcode if len({job.subcode for job in jobs}) == 1 else 0
     oldest = min((job.since for job in jobs if job.since), default=0.0)
     held = f"{does(len(jobs), 'be')} held"
     if oldest:
         are = "has been held" if len(jobs) == 1 else "are held, the longest"
         held = f"{are} for {duration(facts.now - oldest)}"
+    why = _meaning(code, subcode, jobs)
     sentence = (
-        f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {held}: {_meaning(code, jobs)}"
+        f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {held}: {why}"
         f" (HoldReasonCode {code})."
     )
     all_nodes = tuple(one for name in nodes for one in nodes_of(facts.run, name))
@@ -109,7 +111,7 @@ def _notice(code: int, jobs: Sequence[QueuedJob], facts: Facts, release: str) ->
         sentence,
         all_nodes,
         tuple(_evidence(job, facts) for job in jobs[:MAX_EXAMPLES]),
-        hold_advice(code, release),
+        hold_advice(code, release, subcode),
         since=oldest,
         command=release,
         button="release" * (all_nodes == nodes),  # steering releases no job of several nodes
@@ -137,6 +139,11 @@ _INPUT += " job's owner read it?"
 _MEMORY = "The job used more than it requested: set request_memory (or request_disk, request_cpus)"
 _MEMORY += " in the submit file for later attempts, and condor_qedit {jobs} RequestMemory N for"
 _MEMORY += " these jobs."
+_MORE_MEMORY = (
+    "For jobs submitted later, let HTCondor run such a job again with more, in place of the hold:"
+    " retry_request_memory_increase = RequestMemory * 2, with retry_request_memory_max = 16GB or"
+    " so, in the submit file. For these jobs: condor_qedit {jobs} RequestMemory N, in MB."
+)
 _POLICY = "The expression in the reason became true: fix what it tests, or the expression."
 _SUBSYSTEM = (
     "An administrator's policy holds such jobs: ask the administrator, or change what it tests."
@@ -186,6 +193,11 @@ HOLD_CODES: dict[int, HoldCode] = {
 }
 
 
-def hold_code(code: int) -> HoldCode:
+OUT_OF_MEMORY = ((21, 102), (34, 102))  # codes and subcodes of a machine's policy, and its kernel
+
+
+def hold_code(code: int, subcode: int = 0) -> HoldCode:
     """What is known of a code."""
+    if (code, subcode) in OUT_OF_MEMORY:
+        return HoldCode("it used more memory than it was given", _MORE_MEMORY)
     return HOLD_CODES.get(code, HoldCode("see the reason"))

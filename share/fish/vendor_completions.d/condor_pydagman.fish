@@ -129,6 +129,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from tail' -s n
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from tail' -l kind -x -d 'print only events of this name, such as dag.end or node.*; can be repeated'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from tail' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from logs' -l err -d 'print standard error'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from logs' -l log -d 'print the job'\''s own event log'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from logs' -l attempt -x -d 'of the N-th attempt (1 is the first; default: the last)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from logs' -s f -l follow -d 'continue until the job has ended'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from logs' -x -k -a '(__fish_complete_suffix .dag)'

@@ -80,7 +80,7 @@ def test_the_lines_of_a_rescue_file_are_read_as_the_same() -> None:
     assert [type(command).__name__ for command in found.commands] == [
         "Priority", "TimeoutLine", "Category", "Vars", "Vars",
     ]  # fmt: skip
-    assert found.commands[1][2:] == (0, 7200, None)
+    assert found.commands[1][3:] == (0, 7200, None, "")
     assert all(command[1] == "splice+a" for command in found.commands)
 
 

@@ -1,6 +1,7 @@
 """Nodes with a TIMEOUT in simulated worlds of any kind.
 
-O22: a TIMEOUT does not strike early; what it strikes is removed.
+O22: a TIMEOUT does not strike early; what it strikes is removed.  With WARN it tells each time
+once, and removes nothing.
 """
 
 from __future__ import annotations
@@ -42,6 +43,14 @@ _WAITS_AGAIN = (
 )
 
 
+_WORDS = ("QUEUED", "RUNNING", "TOTAL")
+
+
+def _limit_in(text: str) -> str:
+    """QUEUED, RUNNING or TOTAL, in the text of a record."""
+    return text.split("TIMEOUT ")[1].split()[0]
+
+
 class Clocks(Part):
     """What procs have done since when."""
 
@@ -58,13 +67,16 @@ class Clocks(Part):
     def _forget_life(self) -> None:
         self._since: dict[tuple[int, int], tuple[str, float]] = {}
         self._submitted: dict[tuple[int, int], float] = {}
+        # what has been told to be late, with what, and since when it was so
+        self._late: set[tuple[tuple[int, int], str, float]] = set()
 
     @classmethod
     def add_to_node(cls, dag: Dag, node: int, rng: Random, often: float) -> None:
         if rng.random() < often / 3:
-            TimeoutsOfDag.put(dag).timeouts[node] = Timeout(
-                rng.choice((0, 30, 100)), rng.choice((0, 30, 100)), rng.choice((0, 60, 300))
-            )
+            limits = [rng.choice((0, 30, 100)), rng.choice((0, 30, 100)), rng.choice((0, 60, 300))]
+            late = [limit // 2 for limit in limits] if node % 2 else [0, 0, 0]
+            ends = limits if node % 3 else [0, 0, 0]  # with WARN alone, or no limit at all
+            TimeoutsOfDag.put(dag).timeouts[node] = Timeout(*ends, *late)
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         struck = event.record == "TIMED_OUT"
@@ -90,6 +102,10 @@ class Clocks(Part):
             for proc in procs:
                 self._submitted.setdefault((event.cluster, proc), when)
                 self._since.setdefault((event.cluster, proc), ("QUEUED", when))
+        elif event.record == "LATE":
+            word = _limit_in(event.text)
+            if word in ("TOTAL", self._since.get(job, ("", 0.0))[0]):
+                self._late.add((job, word, self._begun(job, word)))
         elif event.kind == EventKind.SUBMIT and job not in self._submitted:
             self._submitted[job] = when
             self._since.setdefault(job, ("QUEUED", when))
@@ -109,19 +125,23 @@ class Clocks(Part):
             self._not_early(process, action)
 
     def _not_early(self, process: Process, action: do.AppendJournalRecord) -> None:
-        if action.record != "TIMED_OUT":
+        if action.record not in ("TIMED_OUT", "LATE"):
             return
-        job = (action.cluster, action.proc)
+        job, is_late = (action.cluster, action.proc), action.record == "LATE"
         limits = process.engine.run.features["timeout"].of_node(action.node)
-        word = action.text.split("TIMEOUT ")[1].split()[0]
-        limit = {"QUEUED": limits.queued, "RUNNING": limits.running, "TOTAL": limits.total}[word]
-        doing, since = self._since[job]
-        if word == "TOTAL":
-            since = self._submitted[job]
-        else:
+        word = _limit_in(action.text)
+        limit = limits[_WORDS.index(word) + len(_WORDS) * is_late]
+        doing, since = self._since[job][0], self._begun(job, word)
+        if word != "TOTAL":
             require(doing == word, f"O22: {job} is {doing}, but {action.text}")
         took = process.now - since
         require(took >= limit - JITTER, f"O22: {job} after {took:.3f} s: {action.text}")
+        is_news = not is_late or (job, word, since) not in self._late
+        require(is_news, f"O22: {job} is told twice: {action.text}")
+
+    def _begun(self, job: tuple[int, int], word: str) -> float:
+        """Since when it does what a limit is for."""
+        return self._submitted[job] if word == "TOTAL" else self._since[job][1]
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         settled = process.idle and process.engine.run.phase in (Phase.RUNNING, Phase.FINISHING)

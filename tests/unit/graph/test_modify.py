@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.graph.model import Abort, Retry, Script, Tolerance
+from condor_pydagman.graph.model import Abort, Defer, Retry, Script, Tolerance
 from condor_pydagman.vocabulary import ScriptKind
 from tests.unit.graph.texts import JOBS, build_files, build_text, error, variables
 
@@ -13,7 +13,7 @@ def test_scripts_of_one_node_do_not_show_in_another() -> None:
     )
     assert dag.script(0, ScriptKind.PRE) == Script("p")
     assert dag.script(0, ScriptKind.POST) == Script("q")
-    assert dag.script(1, ScriptKind.PRE) == Script("r  s", 1, 2)
+    assert dag.script(1, ScriptKind.PRE) == Script("r  s", Defer(1, 2))
     assert dag.script(1, ScriptKind.POST) is None
     assert dag.script(0, ScriptKind.HOLD) is None
 

@@ -79,7 +79,7 @@ def test_printed_lines(command: Command, line: str) -> None:
         commands.RetryLine(1, "A", 1, backoff=0.5),
         commands.RetryLine(1, "A", 1, backoff=float("inf")),
         TimeoutLine(1, "A"),
-        TimeoutLine(1, "A", -1),
+        TimeoutLine(1, "A", queued=-1),
         commands.Dot(1, "f\0"),
     ],
 )
@@ -138,6 +138,7 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "bool": FLAG,
         "bool | None": st.one_of(st.none(), FLAG),
         "int | None": st.one_of(st.none(), NUMBER),
+        "float": _FACTOR,
         "float | None": st.one_of(st.none(), _FACTOR),
         "tuple[int, ...] | None": st.one_of(st.none(), _CODES),
     }

@@ -14,10 +14,10 @@ from condor_pydagman.web.files import files_of_node
 pytest.importorskip("htcondor2")
 
 
-def files_of(directory: Path, node: str, attempt: Attempt | None = None) -> dict[str, str]:
+def files_of(directory: Path, node: str, *attempts: Attempt) -> dict[str, str]:
     found = find_dag(str(directory / "t.dag"), ask=False)
     dag = read_plan(found).dag
-    return files_of_node(found, dag, dag.ids[node], attempt)
+    return files_of_node(found, dag, dag.ids[node], attempts)
 
 
 @pytest.fixture
@@ -43,6 +43,16 @@ def test_with_the_numbers_of_the_attempt(dag_directory: Path) -> None:
         "error": "/abs/2.err",
         "script-pre": str(dag_directory / "sub" / "p.txt"),
     }
+
+
+def test_earlier_attempts_have_files_of_their_own(dag_directory: Path) -> None:
+    attempts = [Attempt(number) for number in range(3)]
+    for attempt in attempts:
+        attempt.cluster = 7
+    files = files_of(dag_directory, "A", *attempts)
+    assert files["output"].endswith("x y.7.0")  # all write the same
+    errors = {kind: path for kind, path in files.items() if path.startswith("/abs/")}
+    assert errors == {"error": "/abs/2.err", "error-2": "/abs/1.err", "error-1": "/abs/0.err"}
 
 
 def test_descriptions_that_tell_nothing(dag_directory: Path) -> None:

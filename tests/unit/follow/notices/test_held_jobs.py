@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from condor_pydagman.follow.notices.facts import HELD, IDLE, QueuedJob
 from condor_pydagman.follow.notices.held_jobs import (
     HOLD_CODES,
@@ -54,3 +56,12 @@ def test_each_code_has_a_meaning_and_advice_that_names_the_jobs() -> None:
         assert "condor_release 7.0" in hold_advice(code, "condor_release 7.0")[-1]
         assert not told.advice or told.advice.endswith((".", "?"))
     assert hold_code(12345).meaning == "see the reason"
+
+
+@pytest.mark.parametrize("code", [21, 34])
+def test_memory_that_grows_is_proposed_for_jobs_that_had_too_little(code: int) -> None:
+    advice = " ".join(hold_advice(code, "condor_release 7.0", 102))
+    assert "retry_request_memory_increase = RequestMemory * 2" in advice
+    assert "condor_qedit 7.0 RequestMemory N" in advice
+    assert hold_code(code, 102).meaning == "it used more memory than it was given"
+    assert "retry_request_memory" not in " ".join(hold_advice(code, "condor_release 7.0", 104))
