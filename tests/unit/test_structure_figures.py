@@ -84,27 +84,27 @@ LINES = {
     "engine": 7874,
     "explain": 2294,
     "features": 29835,
-    "follow": 4550,
+    "follow": 4563,
     "graph": 4259,
     "language": 4016,
     "lint": 4433,
-    "monitor": 3615,
-    "picture": 2989,
+    "monitor": 3651,
+    "picture": 3016,
     "placement": 13582,
     "pool": 1725,
     "records": 2944,
-    "report": 2422,
+    "report": 2423,
     "transfer": 10,
-    "web": 2781,
+    "web": 3054,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_104
+LINES_OF_TESTS = 132_421
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,
     "cli/dagman.py": 35_082,
     "cli/dag_checker.py": 17_937,
-    "cli/watch.py": 30_300,
+    "cli/watch.py": 30_318,
     "placement/data_node.py": 21_851,
 }
 # Words of the names of features, in the modules that every DAG uses.
