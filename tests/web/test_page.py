@@ -83,13 +83,26 @@ def test_dags_that_ended_lately_are_in_the_list(
 ) -> None:
     server, gone = serve(dag), "/home/<b>ann</b>"
     ad = {"JobStatus": 4, "Iwd": gone, "UserLog": "x.dag.dagman.log", "CompletionDate": 1795000000}
-    nodes = {"DAG_NodesTotal": 9, "DAG_NodesDone": 8, "DAG_NodesFailed": 1, "PYDAGMAN_Retries": 4}
+    nodes = {
+        "DAG_NodesTotal": 9,
+        "DAG_NodesDone": 8,
+        "DAG_NodesFailed": 1,
+        "PYDAGMAN_Retries": 4,
+        "PYDAGMAN_RunSeconds": 7200,
+    }
     more = {"JobStartDate": 1794996400, "PYDAGMAN_FailedNodes": "<i>fit</i>"}
     server.ended = [{**ad, **nodes, **more, "ClusterId": 9, "ExitCode": 1}, {**ad, "ClusterId": 8}]
     page = open_page(server, width=width, expected="status of 404")
     row = page.locator(ROWS, has_text="x.dag")
     row.locator(".dag-state", has_text="failed").wait_for()
-    for text in (gone, "first failed: <i>fit</i>", "4 retries", "took 1 h", "job 9"):
+    for text in (
+        gone,
+        "first failed: <i>fit</i>",
+        "4 retries",
+        "jobs ran 2 h",
+        "took 1 h",
+        "job 9",
+    ):
         assert text in row.inner_text()
     page.get_by_text("DAGs that ended in the last 3 days: as of").wait_for()
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

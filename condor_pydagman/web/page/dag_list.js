@@ -15,6 +15,8 @@ const QUICK = [...Object.keys(WITH), "running", "idle", "held", "halted", "faile
 const NARROW = matchMedia("(max-width: 600px)");
 const HEIGHTS = [58, 92]; // px, of a row in a wide and in a narrow window; parts.css has the same
 
+const LIVE = ["held", "halted", "running", "idle", "not started", "unknown"]; // states in the order of a sorted list
+
 const byName = new Intl.Collator("en", { numeric: true });
 const whenOf = (dag) => dag.ended || dag.started || 0;
 const shareOf = (dag) => (dag.total ? dag.done / dag.total : 0);
@@ -23,7 +25,7 @@ const shareOf = (dag) => (dag.total ? dag.done / dag.total : 0);
 function urgency({ state, counts }) {
   if (isOver(state)) return state === "succeeded" ? 9 : 8;
   if (counts.failed) return 0;
-  return counts.held ? 1 : 2 + ["held", "interrupted", "halted", "running", "idle"].indexOf(state);
+  return counts.held ? 1 : 2 + LIVE.indexOf(state);
 }
 
 const SORTS = {
@@ -65,10 +67,13 @@ function doneCell(cell) {
   const progress = bar();
   const words = el("span", { class: "soft clip" });
   cell.append(progress.element, words);
-  return ({ counts, total, done, retries }) => {
-    progress.show(counts, total);
-    setText(words, `${number(done)} of ${number(total)} nodes done, ${percent(done, total)}`
-      + `${retries ? `, ${number(retries)} retries` : ""}`);
+  return (dag) => {
+    progress.show(dag.counts, dag.total);
+    const share = `${number(dag.done)} of ${number(dag.total)} nodes done, ${percent(dag.done, dag.total)}`;
+    setText(words, [dag.total && share,
+      dag.retries && `${number(dag.retries)} retries`, dag.ran_s && `jobs ran ${duration(dag.ran_s)}`,
+      dag.wasted_s && `${duration(dag.wasted_s)} of it failed`].filter(Boolean).join(", "));
+    words.title = words.textContent;
   };
 }
 

@@ -76,7 +76,7 @@ export class Head {
     this.showFigures(overview, counts, total);
     this.bar.show(counts, total);
     this.legend.show(counts);
-    this.hurdles.show(overview, [...failedNodes(overview, counts), ...(overview.notices ?? [])]);
+    this.hurdles.show(overview, [...failedNodes(overview, counts.failed), ...(overview.notices ?? [])]);
     this.sharedLimits.show(overview);
     this.showControls(overview);
   }
@@ -136,7 +136,7 @@ export class Head {
 }
 
 /** The nodes that have failed, as a notice. */
-function failedNodes({ failures = [], ended, state }, { failed }) {
+function failedNodes({ failures = [], ended, state }, failed) {
   if (!failed) return [];
   const nodes = failures.map(({ node }) => node);
   const named = nodes.length < failed ? `, the last of them ${nodes.join(", ")}` : `: ${nodes.join(", ")}`;
@@ -291,10 +291,8 @@ function dials(live) {
     element,
     show(controls) {
       can = controls.can;
-      const set = fields.map(({ dial }) => [dial.label.replace(/^[JIP](?=[a-z])/, (one) => one.toLowerCase()), dial])
-        .map(([label, dial]) => controls.limits?.[dial.name] && (dial.command === "priority"
-          ? `${label} ${number(controls.limits[dial.name])}` : `${number(controls.limits[dial.name])} ${label}`));
-      setText(summary, `Limits: ${set.filter(Boolean).join(", ") || "none"}`);
+      const set = fields.map(({ dial }) => limitInWords(dial, controls.limits?.[dial.name])).filter(Boolean);
+      setText(summary, `Limits: ${set.join(", ") || "none"}`);
       for (const field of fields) {
         const { dial, input } = field;
         const value = controls.limits?.[dial.name] ?? null;
@@ -305,6 +303,13 @@ function dials(live) {
       look();
     },
   };
+}
+
+/** `50 idle jobs`, `priority 7`; "" of what is not limited. */
+function limitInWords({ label, command }, value) {
+  const words = label.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  if (!value) return "";
+  return command === "priority" ? `${words} ${number(value)}` : `${number(value)} ${words}`;
 }
 
 async function send(live, changed) {

@@ -14,7 +14,8 @@ export class RunsView {
     this.live = live;
     this.chooseName = chooseName;
     const [one, other] = ["A", "B"].map((label) => this.choice(label));
-    [this.one, this.other] = [one.select, other.select];
+    this.one = one.select;
+    this.other = other.select;
     this.message = el("p", { class: "soft", role: "status" });
     this.runs = el("tbody");
     this.rows = el("tbody");

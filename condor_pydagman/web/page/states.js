@@ -63,6 +63,7 @@ export function showStanding(element, state, counts, more = "") {
   if (element.textContent === told && element.dataset.look === look) return;
   element.replaceChildren(chip(look), el("span", {}, told));
   element.className = `dag-state ${stateClass(look)}`;
+  element.title = told;
   Object.assign(element.dataset, { state, look });
 }
 
