@@ -94,7 +94,9 @@ class Unfolding:
         rest = [vertex for vertex in piece.vertices if vertex not in own] if own else []
         if not own or len(rest) < _LEAST:
             return [piece]
-        box = replace(piece.box, counts=[piece.box.nodes - len(own), *piece.box.counts[1:]])
+        members = [node for node in piece.box.members if node not in own]
+        counts = [piece.box.nodes - len(own), *piece.box.counts[1:]]
+        box = replace(piece.box, counts=counts, members=members)
         return [_Piece(piece.name, box, rest), *map(self._single, own)]
 
     def _single(self, node: int) -> _Piece:

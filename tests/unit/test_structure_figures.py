@@ -76,7 +76,7 @@ LINES = {
     "": 1670,
     "adapters": 7932,
     "api": 2336,
-    "cli": 5719,
+    "cli": 5720,
     "config": 1031,
     "daemon": 5053,
     "dagman_job": 2217,
@@ -89,7 +89,7 @@ LINES = {
     "language": 4016,
     "lint": 4433,
     "monitor": 3651,
-    "picture": 3016,
+    "picture": 3018,
     "placement": 13582,
     "pool": 1725,
     "records": 2944,
@@ -98,7 +98,7 @@ LINES = {
     "web": 3054,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_450
+LINES_OF_TESTS = 132_488
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,

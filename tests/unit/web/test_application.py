@@ -149,6 +149,20 @@ async def test_dags_that_ended_lately(logs: DagLogs, dag_file: Path, tmp_path: P
         assert (await page.get(f"/api/dags/{known}"))["state"] == "failed"
 
 
+async def test_runs_and_a_comparison(logs: DagLogs, dag_file: Path) -> None:
+    async with a_page(dag_file) as page:
+        found = await page.get("runs")
+        assert ([run["number"] for run in found["runs"]], found["rows"]) == ([1], [])
+        assert found["runs"][0]["nodes"] == 1
+        same = await page.get("runs", a="1", b="1")
+        assert same["rows"][1] == ["run", "run 1", "run 1", ""]
+        other = await page.get("runs", b="1", of=page.dag.rpartition("/")[2])
+        assert other["rows"][1][1].endswith("t.dag")
+        assert "no run 7" in (await page.get("runs", 503, a="7"))["error"]
+        assert "a is a number" in (await page.get("runs", 400, a="x"))["error"]
+        await page.get("runs", 404, of="0123456789abcdef")
+
+
 async def test_states_follow_the_logs(logs: DagLogs, dag_file: Path) -> None:
     async with a_page(dag_file) as page:
         assert await states(page) == ["running", "waiting", "waiting", "waiting"]
