@@ -98,7 +98,7 @@ LINES = {
     "web": 3054,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_488
+LINES_OF_TESTS = 132_489
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,
