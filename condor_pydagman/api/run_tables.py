@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from condor_pydagman.adapters.installation import to_install
-from condor_pydagman.cli.report_command import Told
 from condor_pydagman.errors import UsageError
+from condor_pydagman.monitor.told_runs import Told
 from condor_pydagman.report.attempt_table import rows
 from condor_pydagman.report.groups import Group, ResourceUse, group_names, groups, resources
 from condor_pydagman.report.spans import spans

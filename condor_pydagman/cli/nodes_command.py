@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any
 
 from condor_pydagman.cli.autoformat import LETTERS, AutoFormat
-from condor_pydagman.cli.report_command import Told, told_of
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
@@ -23,6 +22,7 @@ from condor_pydagman.dagman_job.options import nearest
 from condor_pydagman.errors import FileError, UsageError
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.plan import with_logs
+from condor_pydagman.monitor.told_runs import Told, told_of
 from condor_pydagman.names import logged_name
 from condor_pydagman.report.node_list import FIELDS, VERSION, is_pattern, node_rows
 

@@ -4,43 +4,37 @@ from __future__ import annotations
 
 import argparse
 import gc
-import heapq
 import io
 import os
 import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from operator import attrgetter
 
-from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
-from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failures_by_kind
 from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.explain.last_lines import excerpt_of
-from condor_pydagman.follow.follower import Plan, unknown_plan
-from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.notices.collect import notices_of
-from condor_pydagman.follow.past_runs import PastRuns
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.plan import read_plan, with_logs
-from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.monitor.plan import with_logs
+from condor_pydagman.monitor.told_runs import (
+    Told,
+    check_has_run,
+    compared_run,
+    told_of,
+)
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
-from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, job_lines, out_lines
-from condor_pydagman.report.all_runs import AllRuns
-from condor_pydagman.report.all_runs import all_runs as runs_together
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.comparison import Compared, comparison
 from condor_pydagman.report.groups import counted_nodes
@@ -120,50 +114,7 @@ def _compared(word: str) -> Compared:
     found = chosen_dag(name if named else word)
     told = told_of(with_logs(found))
     check_has_run(told)
-    runs = [*earlier_runs(told.found), told.last] if named else [told.last]
-    place = int(number) if named else -1
-    if not -len(runs) <= place <= len(runs):
-        raise FileError(f"{found.name} has {number_of(len(runs), 'run')}, and no run {number}")
-    run = runs[place if place < 0 else place - 1]
-    goes_on = run is told.last and told.found.is_live
-    return Compared(word, run, run.ended or (time.time() if goes_on else run.last))
-
-
-class Told(NamedTuple):
-    """What the files of a DAG tell for a report."""
-
-    found: FoundDag
-    last: Run  # its last run
-    dag: Dag | None  # None if the DAG files can't be read, `problem` says why then
-    problem: str
-    seen: AllRuns | None  # all its runs, if the report is about them
-
-    @property
-    def run(self) -> Run:
-        """The run that the report is about, or all together."""
-        return self.seen.whole if self.seen is not None else self.last
-
-
-def told_of(found: FoundDag, *, all_runs: bool = False) -> Told:
-    """Read the files of a DAG."""
-    plan, problem = _plan(found)
-    monitor = DagMonitor(found, read_plan=lambda: plan)
-    last = monitor.read()
-    if monitor.doubts:  # the DAG has changed since: what the logs tell without it counts
-        plan, problem = unknown_plan(), monitor.doubts[0]
-        monitor = DagMonitor(found, read_plan=unknown_plan)
-        last = monitor.read()
-    monitor.tally()  # it has the nodes of a DAG of which nothing has happened, too
-    dag = None if plan.is_unknown else plan.dag
-    seen = runs_together(earlier_runs(found), last, dag) if all_runs else None
-    return Told(found, last, dag, problem, seen)
-
-
-def _plan(found: FoundDag) -> tuple[Plan, str]:
-    try:
-        return read_plan(found), ""
-    except PydagmanError as error:
-        return unknown_plan(), str(error).splitlines()[0]
+    return compared_run(told, int(number) if named else -1, word)
 
 
 def _text(arguments: argparse.Namespace, told: Told) -> Iterable[str]:
@@ -175,20 +126,6 @@ def _text(arguments: argparse.Namespace, told: Told) -> Iterable[str]:
     if arguments.format == "json":
         return json_text(run, dag, end, numbers)
     return page(told, now, most_rows=arguments.rows, with_picture=not arguments.no_picture)
-
-
-def check_has_run(told: Told) -> None:
-    """Refuse a DAG of which there is nothing to report.
-
-    Raises:
-        FileError: what to do is in its message.
-    """
-    found = told.found
-    if not (told.last.starts or told.last.last):
-        raise FileError(
-            f"{found.name} has not run, or its logs were deleted: there is neither {found.out} nor"
-            f" {found.nodes_log}. To run it: condor_pydagman run {found.name}"
-        )
 
 
 def page(
@@ -268,22 +205,3 @@ def clock(when: float) -> str:
 def tick(when: float, length: float) -> str:
     """A time on an axis of so many seconds."""
     return time.strftime("%H:%M:%S" if length < 86400 else "%m-%d %H:%M", time.localtime(when))
-
-
-_BLOCK_BYTES = 4 << 20
-
-
-def earlier_runs(found: FoundDag) -> list[Run]:
-    """Those before the last, oldest first."""
-    file = FollowedFile(found.out, b"\n")
-    end = file.line_of_last(*BEGIN_OF_RUN)
-    times = LocalTimes(logged_minute, time.localtime().tm_year)
-    runs = PastRuns()
-    while file.offset < end:
-        begin = file.offset
-        data = file.read(min(_BLOCK_BYTES, end - begin))
-        if not data:
-            break
-        told = out_lines(data, begin, times.seconds), job_lines(data, begin, times.seconds)
-        runs.take(heapq.merge(*told, key=attrgetter("end")))
-    return runs.close()

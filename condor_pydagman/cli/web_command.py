@@ -39,8 +39,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "dags",
         nargs="*",
         metavar="DAG",
-        help="DAGs to show besides all of yours in the queue: the first DAG file of each"
-        " submission, or the cluster of DAGMan's job (default: those running in this directory)",
+        help="DAGs to show besides all of yours in the queue and those that ended lately: the first"
+        " DAG file of each submission, or the cluster of DAGMan's job (default: those running in"
+        " this directory)",
     )
     parser.add_argument(
         "--port",

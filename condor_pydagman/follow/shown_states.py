@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
-from condor_pydagman.follow.run_model import NodeRun
+from condor_pydagman.follow.run_model import DagState, NodeRun
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -140,6 +140,19 @@ LOOKS: Mapping[Shown, Look] = {
         f"{_CIRCLE}M3 9L9 3",
     ),
 }  # fmt: skip
+# The state of nodes whose colour and sign stand for a DAG that is in a state (`DagState`).
+OF_DAGS: Mapping[DagState, Shown] = {
+    DagState.NOT_STARTED: Shown.WAITING,
+    DagState.IDLE: Shown.IDLE,
+    DagState.RUNNING: Shown.RUNNING,
+    DagState.HALTED: Shown.IDLE,
+    DagState.HELD: Shown.HELD,
+    DagState.INTERRUPTED: Shown.FAILED,
+    DagState.SUCCEEDED: Shown.DONE,
+    DagState.FAILED: Shown.FAILED,
+    DagState.REMOVED: Shown.FAILED,
+    DagState.UNKNOWN: Shown.WAITING,
+}
 MIXED = Paint("#5d6673", "#ffffff", "#8b95a3", "#20252b")  # of boxes whose nodes differ
 
 KEYS = tuple(look.key for look in LOOKS.values())

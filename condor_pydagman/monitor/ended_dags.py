@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from condor_pydagman.follow.run_model import COUNTS
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.queued_dags import IS_DAGMAN, dag_file, number_of, state_of, text_of
 from condor_pydagman.named_tuple import NamedTuple
@@ -25,7 +26,10 @@ _NUMBERS = {
 }
 _OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", "ExitCode")
 _ENDS = ("CompletionDate", "EnteredCurrentStatus")  # one that was removed has the second alone
+_ANY_CLUSTER = 1 << 31  # is greater than all
 WANTED = (*_NUMBERS.values(), *_OTHERS, *_ENDS, progress_ad.FAILED)
+# What tells the files of a DAG (`found_dag.found_by_ad`), and its nodes that are not counted above.
+FOR_FILES = ("Arguments", "Args", "Environment", "Env", *COUNTS.values())
 
 
 class EndedDag(NamedTuple):
@@ -78,6 +82,29 @@ def ended_dags(condition: str, most: int, *, name: str = "", pool: str = "") -> 
     condition = f"{IS_DAGMAN} && ({logs}) && ({condition})"
     ads = schedd_queries.ads_in_history(condition, WANTED, most, name, pool)
     return list(map(ended_dag, ads))
+
+
+def lately_ended_ads(after: float, most: int) -> list[Mapping[str, Any]]:
+    """The ads of one's own DAGs that ended after a time, without sub-DAGs, the newest first.
+
+    The history is searched back to a job of one's own that had left the queue before: those of
+    others do not stop the search, as they can edit the times of their jobs.
+
+    Args:
+        after: seconds since the epoch.
+        most: how many, at most.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    from condor_pydagman.adapters.job_history import left_before
+
+    own = f'Owner == "{schedd_queries.user()}"'
+    which = f"{own} && DAGManJobId =?= undefined && EnteredCurrentStatus >= {int(after)}"
+    condition = f'{IS_DAGMAN} && regexp("[.]dagman[.]log$", UserLog) && {which}'
+    since = f"{left_before(_ANY_CLUSTER, after)} && {own}"
+    wanted = (*WANTED, *FOR_FILES)
+    return schedd_queries.ads_in_history(condition, wanted, most, "", "", since=since)
 
 
 def ended_dag(ad: Mapping[str, Any]) -> EndedDag:

@@ -86,16 +86,25 @@ def ads_in_queue(condition: str, wanted: Sequence[str], name: str, pool: str) ->
 
 
 def ads_in_history(
-    condition: str, wanted: Sequence[str], most: int, name: str, pool: str
+    condition: str,
+    wanted: Sequence[str],
+    most: int,
+    name: str,
+    pool: str,
+    *,
+    since: str | None = None,
 ) -> list[Ad]:
     """The same of the history, the newest first, and `most` of them.
+
+    Args:
+        since: expression that is true for a job at which the search, going back, stops.
 
     Raises:
         PoolError: there is no such schedd, or it does not answer.
     """
     return _asked(
         lambda bindings: list(
-            _schedd(bindings, name, pool).history(condition, list(wanted), match=most)
+            _schedd(bindings, name, pool).history(condition, list(wanted), match=most, since=since)
         ),
         f"the schedd {name}".rstrip() + " for its history",
     )

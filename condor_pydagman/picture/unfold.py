@@ -1,8 +1,9 @@
 """A sketch in which single folded boxes are opened: what is in one is folded for itself.
 
-Unlike `fold.make_sketch`, states play no part: boxes stay where they are while the DAG runs.  Each
-folded box has a name that is the same each time, as long as the DAG is: of the outermost ones `g0`,
-`g1`, of those in them `g0.0` and so on.
+Unlike `fold.make_sketch`, what folds does not depend on states: boxes stay where they are while the
+DAG runs, but for nodes that are asked to be beside what they are folded into.  Each folded box has
+a name that is the same each time, as long as the DAG is: of the outermost ones `g0`, `g1`, of those
+in them `g0.0` and so on.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from condor_pydagman.graph.model import Splice
 from condor_pydagman.named_tuple import NamedTuple
@@ -17,8 +19,10 @@ from condor_pydagman.picture.fold import lines_between, make_sketch
 from condor_pydagman.picture.grouping import most_arrows
 from condor_pydagman.picture.network import Foldable, Network, layers
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
+from condor_pydagman.vocabulary import NodeKind
 
 _KEPT = 100  # boxes that were opened
+_LEAST = 2  # vertices of a folded box
 
 
 class Unfolded(NamedTuple):
@@ -53,11 +57,12 @@ class Unfolding:
         self._whole: tuple[Sketch, list[_Piece]] | None = None
         self._inner: dict[str, list[_Piece]] = {}
 
-    def sketch(self, opened: Collection[str]) -> Unfolded:
+    def sketch(self, opened: Collection[str], apart: Sequence[int] = ()) -> Unfolded:
         """Boxes and lines.
 
         Args:
             opened: names of boxes to open; unknown ones are passed over.
+            apart: nodes that have boxes of their own beside the folded ones that they belong to.
         """
         dag, base = self._dag, self._base
         if self._whole is None:
@@ -78,7 +83,26 @@ class Unfolding:
                 shut.add(pieces[place].name)
             else:
                 sketch, pieces = found, after
+        beside = [one for piece in pieces for one in self._beside(piece, apart)]
+        if len(beside) > len(pieces):
+            sketch, pieces = _joined(dag, base, beside), beside
         return Unfolded(sketch, [piece.name for piece in pieces], sorted(shut))
+
+    def _beside(self, piece: _Piece, apart: Sequence[int]) -> list[_Piece]:
+        """A piece without nodes that are to be beside it, and these."""
+        own = [node for node in apart if _has(piece.vertices, node)] if piece.box.is_folded else []
+        rest = [vertex for vertex in piece.vertices if vertex not in own] if own else []
+        if not own or len(rest) < _LEAST:
+            return [piece]
+        members = [node for node in piece.box.members if node not in own]
+        counts = [piece.box.nodes - len(own), *piece.box.counts[1:]]
+        box = replace(piece.box, counts=counts, members=members)
+        return [_Piece(piece.name, box, rest), *map(self._single, own)]
+
+    def _single(self, node: int) -> _Piece:
+        box = Box(Fold.NODE, self._dag.names[node], NodeKind(self._dag.kinds[node]))
+        box.counts[0], box.members = 1, [node]
+        return _Piece("", box, [node])
 
     def _inside(self, piece: _Piece) -> list[_Piece]:
         inner = self._inner.get(piece.name)
@@ -89,6 +113,11 @@ class Unfolding:
                 del self._inner[next(iter(self._inner))]
             self._inner[piece.name] = inner
         return inner
+
+
+def _has(vertices: Sequence[int], vertex: int) -> bool:
+    place = bisect_left(vertices, vertex)
+    return place < len(vertices) and vertices[place] == vertex
 
 
 def _joined(dag: Foldable, base: Network, pieces: Sequence[_Piece]) -> Sketch:

@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.follow.shown_states import BAR, COUNTED, LOOKS, Look, in_words
+from condor_pydagman.follow.shown_states import BAR, COUNTED, LOOKS, OF_DAGS, Look, in_words
 from condor_pydagman.follow.tally import WINDOW_S
 from condor_pydagman.printable import number_of, size_text
 from condor_pydagman.report.feature_words import SPACE, Clock, Piece, flow, overview_flows
@@ -19,12 +19,8 @@ Line = Sequence[Piece]
 # Characters of bars that are not ASCII, and others of the same widths.
 ASCII_MARKS = str.maketrans({"…": "~", **{look.mark: look.ascii_mark for look in LOOKS.values()}})
 _STATE_STYLES = {
-    "succeeded": "bold green",
-    "failed": "bold red",
-    "held": "bold magenta",
-    "interrupted": "bold red",
-    "removed": "bold red",
-    "halted": "bold yellow",
+    state.value: f"bold {LOOKS[shown].terminal.replace('bold ', '')}"
+    for state, shown in OF_DAGS.items()
 }
 _WEIGHT_STYLES = {
     Weight.PROBLEM: "bold magenta",

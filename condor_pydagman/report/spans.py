@@ -48,10 +48,15 @@ def spans(run: Run, now: float) -> list[Span]:
         span
         for node in run.nodes.values()
         if not is_join_name(node.name)
-        for attempt, following in attempts_of(node)
-        for span in _span(node, attempt, following, now)
+        for span in spans_of(node, now)
     ]
     return sorted(found, key=lambda span: (span.begin, span.node, span.number))
+
+
+def spans_of(node: NodeRun, now: float) -> list[Span]:
+    """The attempts of a node that have begun, in order; `now` is the end of what goes on."""
+    pairs = attempts_of(node)
+    return [one for pair in pairs for one in _span(node, *pair, now)]
 
 
 def attempts_of(node: NodeRun) -> Iterator[tuple[Attempt, Attempt | None]]:

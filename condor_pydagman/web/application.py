@@ -18,7 +18,7 @@ from weakref import WeakSet
 from aiohttp import web
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.follow.shown_states import BAR, LOOKS, WORST, paints
+from condor_pydagman.follow.shown_states import BAR, LOOKS, OF_DAGS, WORST, paints
 from condor_pydagman.picture.style import DASHES
 from condor_pydagman.web.access import HEADERS, Access, Refused, check_peer
 from condor_pydagman.web.dag_answers import DagAnswers
@@ -177,9 +177,15 @@ def states_of_page() -> dict[str, Any]:
     }
 
 
+def states_of_dags() -> dict[str, str]:
+    """For each state of a DAG the key of that of nodes whose colour and sign it has."""
+    return {state.value: LOOKS[shown].key for state, shown in OF_DAGS.items()}
+
+
 def with_tables(index: str) -> str:
     """The first file of the page, with the tables of states and commands in it."""
-    for name, table in (("states", states_of_page()), ("commands", buttons())):
+    tables = {"states": states_of_page(), "dag-states": states_of_dags(), "commands": buttons()}
+    for name, table in tables.items():
         place, data = _PLACE.format(name), escape(json.dumps(table, separators=(",", ":")))
         index = index.replace(place, place.replace('""', f'"{data}"'))
     return index
@@ -253,6 +259,7 @@ class PageServer:
                 web.get(f"{one}/nodes/{number}", answers.node, allow_head=False),
                 web.get(f"{one}/timeline", answers.timeline, allow_head=False),
                 web.get(f"{one}/explain", answers.explain, allow_head=False),
+                web.get(f"{one}/runs", answers.runs, allow_head=False),
                 web.get(f"{one}/text", answers.text, allow_head=False),
                 web.post(f"{one}/commands", answers.command),
                 web.get(f"{one}/{{table}}", answers.table, allow_head=False),

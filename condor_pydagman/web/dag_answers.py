@@ -25,11 +25,12 @@ from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
-from condor_pydagman.report.spans import averages, job_parts, ran_s
+from condor_pydagman.report.spans import averages, job_parts, ran_s, spans_of
 from condor_pydagman.vocabulary import STATE_WORDS, NodeKind, NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.dags_list import DagsList
+from condor_pydagman.web.ended_answers import DAYS
 from condor_pydagman.web.files import files_of_node, path_of, piece_of
 from condor_pydagman.web.live_dag import LiveDag
 from condor_pydagman.web.node_rows import NodeRows, ended_at, row_of
@@ -50,6 +51,7 @@ MAX_NEAR = 50  # parents, and children
 MAX_VALUE = 2000  # characters of a variable's value
 MAX_HOLDS = 10
 MAX_HOSTS = 20
+MAX_ATTEMPTS = 20  # of a node that are shown
 
 
 def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
@@ -65,6 +67,9 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
     run, dag, last = reader.node_run(number), reader.dag, reader.last_attempt(number)
     found = {**row_of(reader, number, time.time()), "attempts": len(run.attempts) if run else 0}
     found["job"] = _job(last)
+    until = reader.run.ended or time.time()
+    course = spans_of(run, until)[-MAX_ATTEMPTS:] if run is not None else []
+    found["course"] = [{**one._asdict(), "node": None} for one in course]
     found.update(explained(reader, number, state))
     if dag is None:
         near: dict[str, Any] = {"parents": [], "parents_count": 0}
@@ -319,7 +324,9 @@ class DagAnswers:
     async def dags(self, request: web.Request) -> web.Response:
         """All DAGs."""
         rows = await self._dags.rows()
-        return dumped({"dags": rows, "problem": self._dags.queue.problem})
+        ended = self._dags.ended
+        told = {"as_of": ended.as_of, "days": DAYS, "problem": ended.problem}
+        return dumped({"dags": rows, "problem": self._dags.queue.problem, "ended": told})
 
     async def overview(self, request: web.Request) -> web.Response:
         """How one DAG stands."""
@@ -435,6 +442,20 @@ class DagAnswers:
         dag = await self.dag_of(request)
         async with self._explaining:
             return dumped(await self._explained.get(dag, _explained))
+
+    async def runs(self, request: web.Request) -> web.Response:
+        """All runs, and where two differ: `a` and `b` by their numbers, from 1 on, or instead of
+        `a` the last run of the DAG `of`; without these the last two."""
+        dag, elsewhere = await self.dag_of(request), request.query.get("of", "")
+        other = (await self._dags.live(elsewhere)).found.paths.primary if elsewhere else ""
+        numbers = (str(number_of(request.query, name, 0, 1, 1 << 31)) for name in "ab")
+        words = [dag.found.paths.primary, *numbers, other]
+        async with self._explaining:
+            try:
+                text = await output_of("condor_pydagman.web.run_answers", words, EXPLAIN_S)
+                return dumped(json.loads(text))
+            except PoolError as error:
+                raise Refused(503, str(error)) from None
 
     async def text(self, request: web.Request) -> web.Response:
         """A piece of a file."""

@@ -1,11 +1,12 @@
 """Which DAGs the page shows: the user's in the queue, those that were there while the server ran,
-and those named on the command line."""
+those that have ended lately, and those named on the command line."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman import feature_table
@@ -16,8 +17,10 @@ from condor_pydagman.follow.shown_states import done_of
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
+from condor_pydagman.monitor.queued_dags import dag_file, state_of
 from condor_pydagman.vocabulary import MORE_HELD, MORE_RUNNING
 from condor_pydagman.web.access import Refused
+from condor_pydagman.web.ended_answers import EndedAnswers, ended_counts, ended_row
 from condor_pydagman.web.live_dag import LiveDag
 from condor_pydagman.web.queue_answers import Ad, QueueAnswers
 from condor_pydagman.web.threads import Threads
@@ -37,6 +40,7 @@ class DagsList:
 
     def __init__(self, named: Iterable[FoundDag], threads: Threads) -> None:
         self.queue = QueueAnswers()
+        self.ended = EndedAnswers()
         self._outside = [make() for make in feature_table.offered("page", "watcher")]
         self._threads = threads
         self._named = {id_of(found): found for found in named}
@@ -47,9 +51,10 @@ class DagsList:
 
     async def rows(self) -> list[dict[str, Any]]:
         """A row for each DAG."""
+        self.ended.refresh_soon()
         await self._refresh()
-        known = dict(self._known)
-        return await self._threads.with_files(self._rows, known)
+        known, ended = dict(self._known), self.ended.ads
+        return await self._threads.with_files(self._rows, known, ended)
 
     async def live(self, name: str) -> LiveDag:
         """The DAG of an id, which is looked at from now on.
@@ -59,6 +64,8 @@ class DagsList:
         """
         if name not in self._known:
             await self._refresh()
+        if name not in self._known:
+            await self._threads.with_files(self._find_ended, name)
         if name not in self._known:
             raise Refused(404, "this DAG does not exist any more, or is not yours")
         dag = self._live.get(name)
@@ -76,6 +83,7 @@ class DagsList:
 
     async def close(self) -> None:
         """Look at no DAG any more."""
+        self.ended.close()
         for dag in self._live.values():
             await dag.close()
 
@@ -105,9 +113,21 @@ class DagsList:
             if found.ad and found.cluster > dag.found.cluster:
                 dag.renew(found)
 
-    def _rows(self, known: Mapping[str, FoundDag]) -> list[dict[str, Any]]:
+    def _rows(self, known: Mapping[str, FoundDag], ended: Sequence[Ad]) -> list[dict[str, Any]]:
         """In the thread for files."""
-        return [self._row(name, found) for name, found in known.items()]
+        newest = newest_by_id(ended)
+        rows = [
+            {**self._row(name, found), **_of_history(found, newest.pop(name, None))}
+            for name, found in known.items()
+        ]
+        return [*rows, *({"id": name, **_ended_row(ad)} for name, ad in newest.items())]
+
+    def _find_ended(self, name: str) -> None:
+        """In the thread for files: a DAG that is known by the history alone."""
+        ad = newest_by_id(self.ended.ads).get(name)
+        if ad is not None:
+            with contextlib.suppress(PydagmanError, ValueError, TypeError, KeyError):
+                self._known[name] = found_by_ad(ad)
 
     def _row(self, name: str, found: FoundDag) -> dict[str, Any]:
         row = {
@@ -196,7 +216,33 @@ def _of_queue(
     return known
 
 
+def newest_by_id(ads: Iterable[Ad]) -> dict[str, Ad]:
+    """The last run of each DAG, of ads of the history, the newest first."""
+    found: dict[str, Ad] = {}
+    for ad in ads:
+        found.setdefault(id_of_path(dag_file(ad)), ad)
+    return found
+
+
+def _ended_row(ad: Ad) -> dict[str, Any]:
+    """Of a DAG that is known by the history alone: no file of it is read."""
+    about = {"outer": 0, "ends_about": None, "state": state_of(ad)[0].value}
+    return {**ended_row(ad), **about, "counts": _shown(ended_counts(ad))}
+
+
+def _of_history(found: FoundDag, ad: Ad | None) -> dict[str, Any]:
+    """What the history adds to the row of a DAG, if it tells of the run that the row is about."""
+    if ad is None or found.cluster != ad.get("ClusterId"):
+        return {}
+    return _ended_row(ad)
+
+
 def id_of(found: FoundDag) -> str:
     """A short name for a DAG that is safe in a URL, and the same after another start."""
-    path = os.path.realpath(os.path.join(found.directory, found.paths.primary))
+    return id_of_path(os.path.join(found.directory, found.paths.primary))
+
+
+def id_of_path(path: str) -> str:
+    """The same by the path of its first DAG file."""
+    path = os.path.realpath(path)
     return hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.follow.shown_states import KEYS
+from condor_pydagman.follow.shown_states import KEYS, Shown
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.picture.layout import Positions
@@ -28,6 +28,7 @@ from condor_pydagman.web.dag_reader import SitesOfGroups
 
 FOLD_ABOVE = 120  # boxes before any is opened, and in each that is
 MAX_BOXES = 500
+MAX_APART = 12  # failed nodes that stand outside of stacks
 MAX_OPEN = 200  # names in a request
 _IN_GROUP = [Mark("in a group that has no site yet", look="unplaced")]
 _KEPT = 4  # layouts of a DAG
@@ -41,7 +42,7 @@ class PictureBoxes:
     def __init__(self, dag: Dag) -> None:
         self.dag = dag  # the DAG
         self._unfolding: Unfolding | None = None
-        self._kept: OrderedDict[tuple[str, ...], _Picture] = OrderedDict()
+        self._kept: OrderedDict[tuple[tuple[str, ...], tuple[int, ...]], _Picture] = OrderedDict()
 
     def picture(
         self,
@@ -57,16 +58,27 @@ class PictureBoxes:
             states: of all nodes, as in KEYS.
             places: of the groups that run at sites.
         """
-        key = tuple(sorted(set(opened)))
+        apart = failed_nodes(states)
+        key = tuple(sorted(set(opened))), apart
         picture = self._kept.get(key)
         if picture is None:
             if self._unfolding is None:
                 self._unfolding = Unfolding(self.dag, FOLD_ABOVE, MAX_BOXES)
-            picture = self._kept[key] = _Picture(self._unfolding.sketch(key), self.dag)
+            picture = self._kept[key] = _Picture(self._unfolding.sketch(opened, apart), self.dag)
         self._kept.move_to_end(key)
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return {"version": version, **picture.with_states(states, places)}
+
+
+def failed_nodes(states: bytes) -> tuple[int, ...]:
+    """The first few nodes that have failed: each has a box of its own, outside of any stack."""
+    found: list[int] = []
+    place = states.find(Shown.FAILED)
+    while place >= 0 and len(found) < MAX_APART:
+        found.append(place)
+        place = states.find(Shown.FAILED, place + 1)
+    return tuple(found)
 
 
 class _Picture:

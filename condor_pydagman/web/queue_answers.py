@@ -98,6 +98,12 @@ async def output_of(module: str, words: Sequence[str], patience_s: float) -> str
     return out.decode("utf-8", "replace")
 
 
+def plain(ad: Ad) -> dict[str, Any]:
+    """What JSON can hold of an ad."""
+    kinds = (str, int, float, bool)
+    return {name: value for name, value in dict(ad).items() if isinstance(value, kinds)}
+
+
 def main(words: Sequence[str]) -> int:
     """The child process: prints the ads as JSON."""
     from condor_pydagman.monitor.schedd_queries import my_dagman_ads
@@ -107,9 +113,7 @@ def main(words: Sequence[str]) -> int:
     except PoolError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    plain = (str, int, float, bool)
-    found = [{name: value for name, value in dict(ad).items() if isinstance(value, plain)}
-             for ad in ads if ad["JobUniverse"] == _UNIVERSE]  # fmt: skip
+    found = [plain(ad) for ad in ads if ad["JobUniverse"] == _UNIVERSE]
     more = Counter(ad.get("DAGManJobId") for ad in ads if ad["JobUniverse"] != _UNIVERSE)
     for ad in found:
         ad[MORE_HELD] = int(ad.get(MORE_HELD) or 0) + more[ad["ClusterId"]]

@@ -4,10 +4,14 @@ and two runs compared."""
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from condor_pydagman.monitor.found_dag import found_by_ad
+from condor_pydagman.web.dags_list import id_of, newest_by_id
+from condor_pydagman.web.ended_answers import ended_row
 from tests import schemas
 from tests.pool.scenes import Scene, Stage
 
@@ -40,6 +44,17 @@ def figures(s: Scene) -> dict[str, float]:
     }
 
 
+def check_list_of_page(s: Scene) -> None:
+    """The page has the DAG among those that have ended lately, and finds its files."""
+    program = "import sys; from condor_pydagman.web.ended_answers import main; sys.exit(main([]))"
+    ads = json.loads(s.run(sys.executable, "-c", program))
+    ad = next(ad for ad in ads if ad["ClusterId"] == s.cluster)
+    shown = ended_row(ad)
+    assert (shown["directory"], shown["file"], shown["done"]) == (str(s.work), "t.dag", 2)
+    assert (shown["failed_first"], shown["retries"]) == ("B", 1) and shown["took_s"] > 0
+    assert list(newest_by_id(ads)).count(id_of(found_by_ad(ad))) == 1
+
+
 @STAGE.scene
 def seen_by_an_operator(s: Scene) -> None:
     s.submit(DAG.replace("'", '"'), started="A 0")
@@ -63,6 +78,7 @@ def seen_by_an_operator(s: Scene) -> None:
     assert (ended["failed_nodes"], ended["retries"]) == ("B", 1)
     assert ended["running_s"] + ended["held_s"] > 0
     assert json.loads(s.text("t.dag.metrics"))["program"] == seen["program"]
+    check_list_of_page(s)
     s.submit_again()
     assert s.ends() == 1
     lines = s.run("condor_pydagman", "report", "--compare", "t.dag:-2", "t.dag").splitlines()

@@ -75,8 +75,8 @@ SLACK = 50
 LINES = {
     "": 1710,
     "adapters": 8347,
-    "api": 2450,
-    "cli": 6092,
+    "api": 2451,
+    "cli": 6011,
     "config": 1038,
     "daemon": 5056,
     "dagman_job": 2232,
@@ -84,27 +84,27 @@ LINES = {
     "engine": 7968,
     "explain": 2304,
     "features": 30659,
-    "follow": 4580,
+    "follow": 4593,
     "graph": 4299,
     "language": 4050,
     "lint": 3930,
-    "monitor": 3502,
-    "picture": 2989,
+    "monitor": 3655,
+    "picture": 3018,
     "placement": 13582,
     "pool": 1725,
     "records": 2947,
-    "report": 2528,
+    "report": 2529,
     "transfer": 10,
-    "web": 2780,
+    "web": 3053,
     "workflow": 2692,
 }
-LINES_OF_TESTS = 134_192
+LINES_OF_TESTS = 134_577
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_278,
     "cli/dagman.py": 35_179,
     "cli/dag_checker.py": 18_057,
-    "cli/watch.py": 30_536,
+    "cli/watch.py": 30_554,
     "placement/data_node.py": 21_895,
 }
 # Words of the names of features, in the modules that every DAG uses.

@@ -216,6 +216,25 @@ class Study(Steering):
         numbers.update(DAG_NodesTotal=counts["total"], JobStartDate=int(self.begun))
         return {**words, **numbers, "ClusterId": 4711 + len(self.names), "JobStatus": 2}
 
+    def runs_told(self, words: Sequence[str]) -> dict[str, Any]:
+        """As the process that reads the runs prints them: of two runs."""
+        _, a, b, other = words
+        about = {"ended": self.begun + 60, "took_s": 60, "nodes": 9, "attempts": 10, "failed": 1}
+        runs = [
+            {**about, "number": n, "begun": self.begun, "exit_code": 1 - n % 2, "ran_s": 300}
+            | {"state": "failed" if n == 2 else "succeeded"}
+            for n in (1, 2)
+        ]
+        one, two = 0 if other else int(a) or 1, int(b) or 2
+        name = other.rpartition("/")[2] or f"run {one}"
+        rows = [
+            ("", "A", "B", "B - A"),
+            ("run", name, f"run {two}", ""),
+            ("took", "1 s", "2 s", "+1 s"),
+        ]
+        rows.append((f"node {self.names[1]}", "1 s, done", "2 s, failed", "ran +1 s"))
+        return {"runs": runs, "rows": rows, "a": one, "b": two}
+
     # As its DAGMan.
 
     def controls(self, dag: FoundDag) -> Controls:

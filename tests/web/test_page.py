@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.follow.run_model import Carrier
+from condor_pydagman.follow.run_model import Attempt, Carrier
 from tests.web.server import Open, Serve, show
 from tests.web.study import Study, finding
 
@@ -37,29 +37,129 @@ def drawn(page: Any) -> str:
 def test_the_list_leads_to_a_dag(serve: Serve, open_page: Open, dag: Study, tmp_path: Path) -> None:
     other = Study(tmp_path / "other", [("work", 3)], file="other.dag")
     page = open_page(serve(dag, other))
-    cards = page.locator(".card")
-    cards.nth(1).wait_for()
-    assert "54 of 90 nodes done, 60 %" in cards.first.inner_text()
+    rows = page.locator(ROWS)
+    rows.nth(1).wait_for()
+    assert "54 of 90 nodes done, 60 %" in rows.first.inner_text()
     assert "token" not in page.url
-    cards.first.click()
+    rows.first.click()
     page.locator("h1", has_text="study.dag").wait_for()
     assert page.title() == "60 % study.dag"
     page.go_back()
     page.locator("h1", has_text="DAGs").wait_for()
 
 
+def test_many_dags_are_searched_filtered_and_sorted(
+    serve: Serve, open_page: Open, tmp_path: Path
+) -> None:
+    dags = [Study(tmp_path / f"run{n}", [("work", n + 1)], file=f"fit{n}.dag") for n in range(60)]
+    dags[7].set(1, "failed")
+    dags[9].set(1, "held")
+    page = open_page(serve(*dags))
+    rows = page.locator(ROWS)
+    rows.first.filter(has_text="fit7.dag").wait_for()
+    assert "fit9.dag" in rows.nth(1).inner_text() and "fit0.dag" in rows.nth(2).inner_text()
+    assert page.locator(".rows .row").count() < 40, "only those in view are in the page"
+    page.keyboard.press("/")
+    page.keyboard.type("RUN1 run")
+    page.locator(".found", has_text="11 of 60 DAGs").wait_for()
+    page.get_by_role("button", name="DAG", exact=True).click()
+    page.locator("[aria-sort=ascending]", has_text="DAG").wait_for()
+    assert "fit1.dag" in rows.first.inner_text() and "fit10.dag" in rows.nth(1).inner_text()
+    page.get_by_label("Search").fill("")
+    page.locator(".legend-part", has_text="with held nodes").click()
+    page.locator(".found", has_text="1 of 60 DAGs").wait_for()
+    rows.first.focus()
+    page.keyboard.press("Enter")
+    page.locator("h1", has_text="fit9.dag").wait_for()
+    page.go_back()
+    page.locator(".found", has_text="1 of 60 DAGs").wait_for()
+    page.get_by_label("State", exact=True).select_option("succeeded")
+    page.locator(".table-message", has_text="No DAGs match.").wait_for()
+
+
+@pytest.mark.parametrize("width", [1300, 400])
+def test_dags_that_ended_lately_are_in_the_list(
+    serve: Serve, open_page: Open, dag: Study, width: int
+) -> None:
+    server, gone = serve(dag), "/home/<b>ann</b>"
+    ad = {"JobStatus": 4, "Iwd": gone, "UserLog": "x.dag.dagman.log", "CompletionDate": 1795000000}
+    nodes = {
+        "DAG_NodesTotal": 9,
+        "DAG_NodesDone": 8,
+        "DAG_NodesFailed": 1,
+        "PYDAGMAN_Retries": 4,
+        "PYDAGMAN_RunSeconds": 7200,
+    }
+    more = {"JobStartDate": 1794996400, "PYDAGMAN_FailedNodes": "<i>fit</i>"}
+    server.ended = [{**ad, **nodes, **more, "ClusterId": 9, "ExitCode": 1}, {**ad, "ClusterId": 8}]
+    page = open_page(server, width=width, expected="status of 404")
+    row = page.locator(ROWS, has_text="x.dag")
+    row.locator(".dag-state", has_text="failed").wait_for()
+    for text in (
+        gone,
+        "first failed: <i>fit</i>",
+        "4 retries",
+        "jobs ran 2 h",
+        "took 1 h",
+        "job 9",
+    ):
+        assert text in row.inner_text()
+    page.get_by_text("DAGs that ended in the last 3 days: as of").wait_for()
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    colours = [
+        page.locator(".dags .s-failed").evaluate_all(
+            "found => [...new Set(found.map((one) => getComputedStyle(one)"
+            ".getPropertyValue('--strong')))]"
+        )
+    ]
+    assert [len(some) for some in colours] == [1]
+    server.ended = []
+    row.wait_for(state="detached")
+
+
 def test_what_goes_wrong_is_said_before_running(serve: Serve, open_page: Open, dag: Study) -> None:
     page = open_page(serve(dag))
-    page.locator(".card .dag-state", has_text="1 failed, 1 held · running").wait_for()
-    assert "6 idle" in page.locator(".card").inner_text()
-    page.locator(".card").click()
+    page.locator(".dags .dag-state", has_text="1 failed, 1 held · running").wait_for()
+    shares = page.locator(".rows .c-shares")
+    assert "6 idle" in shares.get_attribute("aria-label") and "6" in shares.inner_text()
+    page.locator(ROWS).click()
     page.locator(".head .dag-state", has_text="1 failed, 1 held · running").wait_for()
-    stack = page.locator(".box", has_text="reconstruct")
-    assert "s-failed" in stack.get_attribute("class")
-    assert "1 failed" in stack.text_content()
-    assert float(stack.locator(".share.s-failed").get_attribute("width")) >= 3
-    dag.set(dag.layers["reconstruct"][1], "done")
-    page.locator(".box.s-held", has_text="reconstruct").wait_for()
+    failed = dag.layers["reconstruct"][1]
+    page.locator(f"[data-box=n{failed}].s-failed").wait_for()
+    stack = page.locator(".box.s-held", has_text="reconstruct_00")
+    assert "39 nodes" in stack.get_attribute("aria-label")
+    assert float(stack.locator(".share.s-held").get_attribute("width")) >= 3
+    for number in dag.layers["reconstruct"][20:]:
+        dag.set(number, "failed")
+    many = page.locator(".box.s-failed", has_text="reconstruct_00")
+    many.wait_for()
+    assert page.locator("[data-box^=n].s-failed").count() == 12
+    assert "9 failed" in many.text_content()
+    assert float(many.locator(".share.s-failed").get_attribute("width")) >= 3
+    dag.set_many([failed, *dag.layers["reconstruct"][20:]], "done")
+    page.locator(".box.s-held", has_text="reconstruct_00").wait_for()
+
+
+def test_what_failed_is_in_the_banner_and_can_run_again(
+    serve: Serve, open_page: Open, dag: Study
+) -> None:
+    failed = dag.names[dag.layers["reconstruct"][1]]
+    one = {"node": failed, "time": dag.begun, "attempts": 1, "value": 3, "reason": ""}
+    dag.more = {"failures": [one]}
+    page = open_page(serve(dag), "")
+    hurdle = page.locator(".hurdle")
+    hurdle.filter(has_text=f"1 node has failed: {failed}").wait_for()
+    assert "exit code 3" in hurdle.inner_text()
+    hurdle.get_by_role("button", name="Run again").click()
+    page.get_by_role("dialog").locator("button.confirm").click()
+    hurdle.wait_for(state="detached")
+    assert dag.requests[-1][:2] == ("rerun", {"names": [failed]})
+    dag.set_many(dag.layers["reconstruct"], "failed")
+    hurdle.filter(has_text="40 nodes have failed, the last of them").wait_for()
+    hurdle.get_by_role("button", name="Run again all that are failed").click()
+    page.get_by_role("dialog").locator("button.confirm").click()
+    hurdle.wait_for(state="detached")
+    assert dag.requests[-1][:2] == ("rerun", {"state": "failed"})
 
 
 def test_the_command_that_goes_on_can_be_copied(serve: Serve, open_page: Open, dag: Study) -> None:
@@ -120,6 +220,7 @@ def test_shapes_of_nodes_and_lines_are_explained(
 
 
 def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Study) -> None:
+    dag.set(dag.layers["reconstruct"][1], "done")
     page = open_page(serve(dag), "")
     hurdles = page.locator(".hurdles")
     page.locator(".numbers").wait_for()
@@ -187,13 +288,13 @@ def test_states_move_as_they_happen(serve: Serve, open_page: Open, dag: Study) -
 
 def test_folded_boxes_show_shares_and_unfold(serve: Serve, open_page: Open, dag: Study) -> None:
     page = open_page(serve(dag), "")
-    stack = box_of(page.locator(".box", has_text="reconstruct"))
-    assert "40 nodes" in page.locator(stack).get_attribute("aria-label")
-    share = f"{stack} .share.s-failed"
+    stack = box_of(page.locator(".box", has_text="reconstruct_00 …"))
+    assert "39 nodes" in page.locator(stack).get_attribute("aria-label")
+    share = f"{stack} .share.s-running"
     before = float(page.locator(share).get_attribute("width"))
-    dag.set_many(dag.layers["reconstruct"][20:], "failed")
+    dag.set_many(dag.layers["reconstruct"][:39], "running")
     page.wait_for_function(
-        "([b, w]) => document.querySelector(b).getAttribute('width') > w * 5", arg=[share, before]
+        "([b, w]) => document.querySelector(b).getAttribute('width') > w * 3", arg=[share, before]
     )
     page.locator(stack).click()
     page.locator(f"[data-box=n{dag.layers['reconstruct'][39]}]").wait_for(state="attached")
@@ -344,6 +445,63 @@ def test_timeline_and_explanation(serve: Serve, open_page: Open, dag: Study) -> 
     page.locator("aside h2", has_text="reconstruct_01").wait_for()
 
 
+def test_two_runs_are_compared(serve: Serve, open_page: Open, dag: Study, tmp_path: Path) -> None:
+    other = Study(tmp_path / "other", [("work", 3)], file="<i>other.dag")
+    page = open_page(serve(dag, other), "runs")
+    runs = page.get_by_role("table", name="Runs")
+    runs.locator("tr", has_text="failed, exit code 1").wait_for()
+    assert runs.locator("tbody tr").count() == 2
+    table = page.get_by_role("table", name="Comparison")
+    table.locator("tr", has_text="run 1").filter(has_text="run 2").wait_for()
+    page.get_by_label("B", exact=True).select_option("1")
+    page.get_by_label("A", exact=True).select_option("run 2")
+    table.locator("tr", has_text=re.compile("run.*run 2.*run 1")).wait_for()
+    page.get_by_label("A", exact=True).select_option(f"dag {other.id}")
+    table.locator("tr", has_text="<i>other.dag").wait_for()
+    table.get_by_role("button", name=dag.names[1]).click()
+    page.locator("aside h2", has_text=dag.names[1]).wait_for()
+
+
+def test_the_attempts_of_a_node_over_time(serve: Serve, open_page: Open, dag: Study) -> None:
+    number = dag.layers["reconstruct"][1]
+    first, last = Attempt(0), dag.nodes[number].attempts[-1]
+    first.cluster, first.procs, first.over, first.value = 77, 1, True, 1
+    first.submitted, first.started = dag.begun - 100, dag.begun - 90
+    first.ended = first.stopped = dag.begun - 40
+    first.ended_procs = 1
+    last.number = 1
+    dag.nodes[number].attempts = [first, last]
+    page = open_page(serve(dag), f"nodes/{number}")
+    course = page.locator("aside .course li")
+    course.nth(1).wait_for()
+    said = course.first.locator(".course-track").get_attribute("aria-label")
+    assert said == "idle 10 s, running 50 s, failed"
+    widths = [part.bounding_box()["width"] for part in course.first.locator("[class^=s-]").all()]
+    assert 3 < widths[1] / widths[0] < 7
+    later = course.nth(1).locator(".s-running").bounding_box()
+    assert later["x"] > course.first.locator(".s-running").bounding_box()["x"] + widths[1]
+
+
+def test_the_last_lines_of_files_are_beside_a_node(
+    serve: Serve, open_page: Open, dag: Study
+) -> None:
+    number = dag.layers["reconstruct"][1]
+    page = open_page(serve(dag), f"picture/{number}")
+    aside = page.locator("aside")
+    aside.locator(".tail summary", has_text="Last lines").click()
+    aside.locator(".tail pre", has_text="Traceback: <b>no</b>\nMemoryError").wait_for()
+    with open(dag.found.out, "a") as out:
+        out.write(f"Node {dag.names[number]} failed: \x1b[31m<i>\nNode other\n")
+    aside.locator(".tail summary", has_text="DAGMan's log").click()
+    log = aside.locator(".tail pre", has_text="failed: ")
+    log.wait_for()
+    assert "<i>" in log.inner_text() and "Node other" not in log.inner_text()
+    assert "\x1b" not in log.inner_text()
+    dag.set(number, "running")
+    aside.locator(".node-state", has_text="running").wait_for()
+    assert aside.locator(".tail[open]").count() == 2
+
+
 @pytest.mark.parametrize("width", [1300, 400])
 def test_hostile_names_are_only_text(
     serve: Serve, open_page: Open, tmp_path: Path, width: int
@@ -359,13 +517,14 @@ def test_hostile_names_are_only_text(
     server = serve(dag)
     page = open_page(server, "", width=width)
     page.locator("h1", has_text="<b>my<b>.dag").wait_for()
-    for view in ("picture", "nodes", "timeline", "explain", "files"):
+    for view in ("picture", "nodes", "timeline", "explain", "files", "runs"):
         show(page, server, f"{view}/1")
         page.locator(f"#view-{view}").wait_for()
         page.locator("aside h2", has_text="onerror").wait_for()
         assert page.locator("main img, main script, main b:has-text('my')").count() == 0
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), view
         assert not re.search("[\u202e\x1b]", page.locator("main").inner_text())
+    show(page, server, "files/1")
     page.locator("pre.text", has_text="<script>alert(3)</script>").wait_for()
     show(page, server, "nodes/3")
     page.locator("aside h2", has_text="evil\\u202egpj.exe").wait_for()

@@ -174,6 +174,7 @@ def test_dial(serve: Serve, open_page: Open, dag: Study, dial: str) -> None:
     name = dial.split()[0].lower()
     server = serve(dag)
     page = open_page(server, "")
+    page.locator("summary", has_text="Limits: 100 jobs, 50 idle jobs, 20 PRE scripts").click()
     field, apply = page.get_by_label(dial, exact=True), page.get_by_role("button", name="Apply")
     assert field.input_value() == str(dag.limits[name]) and apply.is_disabled()
     field.fill("1.5")
@@ -193,6 +194,7 @@ def test_a_dial_follows_the_server_but_not_while_it_is_changed(
     serve: Serve, open_page: Open, dag: Study
 ) -> None:
     page = open_page(serve(dag), "")
+    page.locator("summary", has_text="Limits").click()
     page.get_by_label("Jobs", exact=True).fill("7")
     dag.limits = {**dag.limits, "jobs": 200, "idle": 60}
     page.wait_for_function("() => document.querySelector('input[name=idle]').value === '60'")

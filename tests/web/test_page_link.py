@@ -107,7 +107,7 @@ def test_a_dag_that_is_not_known(serve: Serve, open_page: Open, dag: Study) -> N
     page.evaluate("() => { location.hash = '#/0123456789abcdef/nodes' }")
     page.locator("#banner", has_text="this DAG does not exist any more").wait_for()
     page.get_by_role("link", name="DAGs").click()
-    page.locator(".card").wait_for()
+    page.locator(".dags .dag-name").wait_for()
     page.locator("#banner").wait_for(state="hidden")
 
 

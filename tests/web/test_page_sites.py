@@ -62,6 +62,7 @@ def test_boxes_are_marked_and_follow_their_groups(
     serve: Serve, open_page: Open, grouped: Study
 ) -> None:
     node = grouped.layers["reconstruct"][5]
+    grouped.set(grouped.layers["reconstruct"][1], "done")  # a failed one would be beside its stack
     page = open_page(serve(grouped), "")
     stack = layer(page, "reconstruct")
     stack.locator(".strip rect").nth(1).wait_for(state="attached")

@@ -126,6 +126,16 @@ function startTheme(button) {
 
 startTheme(document.getElementById("theme"));
 window.addEventListener("hashchange", route);
+document.addEventListener("keydown", (event) => {
+  const target = /** @type {HTMLElement} */ (event.target);
+  const isShortcut = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (!isShortcut || target.closest("input, textarea, select, dialog")) return;
+  const search = [...main.querySelectorAll("input[type=search]")].find((one) => one.checkVisibility());
+  if (!(search instanceof HTMLInputElement)) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+});
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address is for pages
   main.focus();

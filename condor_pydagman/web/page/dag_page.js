@@ -9,6 +9,7 @@ import { LiveDag } from "./live.js";
 import { NodeTable } from "./nodes.js";
 import { announce, failure } from "./notices.js";
 import { Picture } from "./picture.js";
+import { RunsView } from "./runs.js";
 import { countsOf } from "./states.js";
 import { TextView } from "./text_view.js";
 import { Timeline } from "./timeline.js";
@@ -16,6 +17,7 @@ import { amount } from "./words.js";
 
 const VIEWS = {
   picture: "Picture", nodes: "Nodes", sites: "Sites", timeline: "Timeline", explain: "Explanation", files: "Files",
+  runs: "Runs",
 };
 const ONLY_WITH_GROUPS = "sites";
 
@@ -37,6 +39,7 @@ export class DagPage {
       timeline: new Timeline(this.live, choose),
       explain: new ExplanationView(this.live, choose),
       files: new TextView(this.live),
+      runs: new RunsView(this.live, choose),
     };
     this.tabs = {};
     this.panels = {};

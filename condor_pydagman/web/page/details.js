@@ -1,15 +1,19 @@
 // The card of a node, beside the picture or the table: state, commands, why, parents and children, its job, variables and
 // files.
 
+import { attemptsSection } from "./attempts.js";
 import { Card, facts, nodeEntries } from "./card.js";
 import { NODE_COMMANDS, rematchButton, run, someNodes } from "./commands.js";
-import { button, el, name, shown } from "./dom.js";
+import { button, el, name, setText, shown, shownText } from "./dom.js";
 import { findingCard } from "./explanation.js";
 import { siteName } from "./sites.js";
 import { chip, groupChip, groupWord, isAmong, meaning, word } from "./states.js";
 import { amount, clock, duration, number, result, size } from "./words.js";
 
 const MAX_VALUE = 300;
+const MAX_LINES = 20; // of the end of a file
+const TAIL = 8192; // bytes of it that are asked for
+const TAIL_OF_ALL = 131072; // the same of the log of all nodes
 
 export class Details extends Card {
   /** @param work `chooseNode(number)`, `chooseGroup(number)`, `openFile(node, kind, path)`, `close()` */
@@ -20,6 +24,7 @@ export class Details extends Card {
     });
     this.work = work;
     this.wantsFocus = false;
+    this.tails = new Map(); // by file of the node, what was seen of its end
     this.state = el("p", { class: "node-state" });
     this.buttons = Object.fromEntries(Object.entries(NODE_COMMANDS).map(([command, known]) => [command,
       button(known.label, () => this.node && run(live, command, someNodes([this.node])))]));
@@ -30,6 +35,7 @@ export class Details extends Card {
   async open(number) {
     if (this.number === number) return;
     this.node = null;
+    this.tails.clear();
     const loaded = super.open(number);
     this.showState();
     await loaded;
@@ -76,11 +82,13 @@ export class Details extends Card {
     this.showState();
     const open = new Set([...this.content.querySelectorAll("details[open]")].map((one) => one.dataset.part));
     const parts = [
-      this.facts(node), this.group(node.group), this.explained(node), this.files(node),
+      this.facts(node), attemptsSection(node.course, node.attempts), this.group(node.group), this.explained(node),
+      this.files(node),
       this.near("Parents", node.parents, node.parents_count), this.near("Children", node.children, node.children_count),
       this.usage(node), this.variables(node),
     ].filter(Boolean);
-    for (const part of parts) if (part.dataset.part && open.has(part.dataset.part)) part.open = true;
+    const all = parts.flatMap((part) => [part, ...part.querySelectorAll("details[data-part]")]);
+    for (const part of all) if (part.dataset.part && open.has(part.dataset.part)) part.open = true;
     this.fill(...parts);
   }
 
@@ -122,8 +130,36 @@ export class Details extends Card {
 
   files(node) {
     if (!node.files.length) return null;
-    const lines = node.files.map((file) => el("li", {}, this.file(node, file)));
-    return el("section", {}, el("h3", {}, "Files"), el("ul", { class: "plain" }, lines));
+    const lines = node.files.map((file) => el("li", {}, this.file(node, file),
+      file.exists === false ? null : this.lastLines(`${file.kind}:${node.number}`, "Last lines")));
+    const own = el("li", {}, this.lastLines("dagman.out", "What DAGMan's log says of it", node.name));
+    return el("section", {}, el("h3", {}, "Files"), el("ul", { class: "plain" }, lines, own));
+  }
+
+  /** The end of a file, which is asked for when somebody opens it; with `about`, lines that name a node. */
+  lastLines(file, title, about = "") {
+    const text = el("pre", { class: "evidence", tabindex: 0, "aria-label": title }, this.tails.get(file) ?? "…");
+    const summary = el("summary", { "data-key": `tail ${file}` }, title);
+    const part = el("details", { class: "tail", "data-part": file }, summary, text);
+    part.addEventListener("toggle", async () => {
+      if (!part.open) return;
+      this.tails.set(file, await this.ending(file, about));
+      setText(text, this.tails.get(file));
+      text.scrollTop = text.scrollHeight;
+    });
+    return part;
+  }
+
+  async ending(file, about) {
+    try {
+      const answer = await this.live.api.get("text", { file, from: about ? -TAIL_OF_ALL : -TAIL });
+      const lines = shownText(answer.text).trimEnd().split("\n");
+      if (answer.from) lines.shift(); // it begins somewhere in a line
+      const found = about ? lines.filter((line) => line.includes(about)) : lines;
+      return found.slice(-MAX_LINES).join("\n") || (about ? "Nothing in its last lines." : "The file is empty.");
+    } catch (error) {
+      return shown(error.message);
+    }
   }
 
   file(node, { kind, path, exists }) {

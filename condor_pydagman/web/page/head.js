@@ -5,8 +5,8 @@ import { bar, legend } from "./bar.js";
 import { DAG_COMMANDS, NODE_COMMANDS, nodesInState, perform, run } from "./commands.js";
 import { button, copyable, el, freshId, name, setText, shown } from "./dom.js";
 import { failure } from "./notices.js";
-import { countsOf, doneOf, isOver, showStanding } from "./states.js";
-import { amount, clock, duration, number, percent, rate } from "./words.js";
+import { countsOf, doneOf, isOver, showStanding, word } from "./states.js";
+import { amount, clock, duration, number, percent, rate, result } from "./words.js";
 
 const MAX_NAMED = 5; // nodes that a notice names at most: of more, the server tells these only
 const SAID_ALREADY = ["throttle.full", "limit.full", "enough.reached"]; // by the sentence
@@ -64,10 +64,9 @@ export class Head {
     this.element = el("section", { class: "head", "aria-label": "Overview" },
       el("div", { class: "head-line" },
         el("div", { class: "head-name" }, el("div", { class: "title-line" }, this.title, this.state), this.place), buttons),
-      this.note,
+      this.note, this.hurdles.element, this.whyNot, this.again.element,
       el("dl", { class: "numbers" }, Object.values(this.figures).map((one) => one.element)),
-      this.bar.element, this.legend.element, this.hurdles.element, this.sharedLimits.element, this.dials.element,
-      this.whyNot, this.again.element);
+      this.bar.element, this.legend.element, this.sharedLimits.element, this.dials.element);
   }
 
   show(overview) {
@@ -77,7 +76,7 @@ export class Head {
     this.showFigures(overview, counts, total);
     this.bar.show(counts, total);
     this.legend.show(counts);
-    this.hurdles.show(overview);
+    this.hurdles.show(overview, [...failedNodes(overview, counts.failed), ...(overview.notices ?? [])]);
     this.sharedLimits.show(overview);
     this.showControls(overview);
   }
@@ -136,15 +135,28 @@ export class Head {
   }
 }
 
-/** The notices of a DAG; `show(overview)` fills them in. What stays is not made anew: its button keeps the focus. */
+/** The nodes that have failed, as a notice. */
+function failedNodes({ failures = [], ended, state }, failed) {
+  if (!failed) return [];
+  const nodes = failures.map(({ node }) => node);
+  const named = nodes.length < failed ? `, the last of them ${nodes.join(", ")}` : `: ${nodes.join(", ")}`;
+  const [last] = failures;
+  const why = last && { source: last.node, text: last.reason || (last.value === null ? "" : result(last.value)) };
+  return [{
+    cause: "node.failed", weight: "problem", nodes: nodes.length < failed ? [] : nodes, evidence: why ? [why] : [],
+    sentence: `${amount(failed, "node")} ${failed === 1 ? "has" : "have"} failed${nodes.length ? named : ""}`,
+    button: ended || isOver(state) ? "" : "rerun", state: "failed", count: failed,
+  }];
+}
+
+/** What there is to say of a DAG; `show(overview, notices)` fills it in. What stays keeps its button, and that the focus. */
 function hurdles(live) {
   const element = el("ul", { class: "hurdles", "aria-label": "What there is to say of the DAG" });
   const rows = new Map();
   return {
     element,
-    show(overview) {
-      const notices = overview.notices ?? [];
-      const keys = notices.map((notice, place) => `${place} ${notice.cause} ${notice.command} ${notice.nodes}`);
+    show(overview, notices) {
+      const keys = notices.map((one, place) => [place, one.cause, one.command, one.nodes, one.button].join(" "));
       const isSame = keys.length === rows.size && keys.every((key) => rows.has(key));
       if (!isSame) {
         rows.clear();
@@ -183,13 +195,13 @@ function because({ cause, evidence = [], since }, now) {
 }
 
 /** The button that does what the command does, for all nodes that the notice is about. */
-function steer(live, { button: command, nodes = [], command: words }) {
+function steer(live, { button: command, nodes = [], command: words, state: of, count = 0 }) {
   if (DAG_COMMANDS[command]) return button(DAG_COMMANDS[command].confirm, () => run(live, command), { title: shown(words) });
   const known = NODE_COMMANDS[command];
-  const isWhole = nodes.length < MAX_NAMED;
-  const [state] = known.states;
-  const some = isWhole ? { selector: { names: nodes }, words: amount(nodes.length, "node") } : nodesInState(state, 0);
-  const label = isWhole ? known.label : `${known.label} all that are ${state}`;
+  const isWhole = nodes.length > 0 && nodes.length < MAX_NAMED;
+  const state = of ?? known.states[0];
+  const some = isWhole ? { selector: { names: nodes }, words: amount(nodes.length, "node") } : nodesInState(state, count);
+  const label = isWhole ? known.label : `${known.label} all that are ${word(state)}`;
   return button(label, () => run(live, command, some), { title: shown(words) });
 }
 
@@ -247,7 +259,9 @@ function dials(live) {
   const apply = el("button", { type: "submit", disabled: true }, "Apply");
   const problem = el("span", { class: "problem", role: "alert" });
   const form = el("form", { class: "dials", novalidate: true, "aria-label": "Limits and priority" },
-    el("span", { class: "dials-title" }, "Limits"), fields.map((field) => field.element), apply, problem);
+    fields.map((field) => field.element), apply, problem);
+  const summary = el("summary", { class: "dials-title" }, "Limits");
+  const element = el("details", { class: "limits" }, summary, form);
   let can = false;
 
   const changed = () => fields.filter(({ input, known }) => input.value.trim() !== String(known ?? ""));
@@ -274,9 +288,11 @@ function dials(live) {
     look();
   });
   return {
-    element: form,
+    element,
     show(controls) {
       can = controls.can;
+      const set = fields.map(({ dial }) => limitInWords(dial, controls.limits?.[dial.name])).filter(Boolean);
+      setText(summary, `Limits: ${set.join(", ") || "none"}`);
       for (const field of fields) {
         const { dial, input } = field;
         const value = controls.limits?.[dial.name] ?? null;
@@ -287,6 +303,13 @@ function dials(live) {
       look();
     },
   };
+}
+
+/** `50 idle jobs`, `priority 7`; "" of what is not limited. */
+function limitInWords({ label, command }, value) {
+  const words = label.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  if (!value) return "";
+  return command === "priority" ? `${words} ${number(value)}` : `${number(value)} ${words}`;
 }
 
 async function send(live, changed) {

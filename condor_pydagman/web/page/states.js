@@ -2,11 +2,14 @@
 // put it into the first answer; colours are in states.css, which it makes from the same. Each state has a sign besides, so
 // that it can be told without colours.
 
-import { setText, shown, svg } from "./dom.js";
+import { el, shown, svg } from "./dom.js";
 import { number } from "./words.js";
 
-const META = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=states]"));
-const TABLE = JSON.parse(META.content);
+const table = (name) => JSON.parse(/** @type {HTMLMetaElement} */ (document.querySelector(`meta[name=${name}]`)).content);
+const TABLE = table("states");
+const OF_DAGS = table("dag-states"); // states of DAGs: that of nodes whose colour and sign each has
+
+export const DAG_STATES = Object.keys(OF_DAGS);
 
 // In the order of a bar.
 export const STATES = Object.keys(TABLE);
@@ -44,13 +47,24 @@ export function isOver(state) {
   return OVER.includes(state);
 }
 
+/** The state whose colour and sign a DAG has: that of its worst nodes, or else its own. */
+export function lookOf(state, counts) {
+  return (!isOver(state) && troubles(counts)[0]) || OF_DAGS[state];
+}
+
+const troubles = (counts) => ["failed", "held"].filter((one) => counts[one]);
+
 /** Fill `element` with how a DAG stands, what its state does not say first: `1 failed, 2 held · running`. */
 export function showStanding(element, state, counts, more = "") {
-  const bad = isOver(state) ? [] : ["failed", "held"].filter((one) => counts[one]);
+  const bad = isOver(state) ? [] : troubles(counts);
   const words = bad.map((one) => `${number(counts[one])} ${word(one)}`).join(", ");
-  setText(element, `${words}${words && " · "}${shown(state)}${more}`);
-  element.dataset.state = state;
-  element.classList.toggle("troubled", bad.length > 0);
+  const told = `${words}${words && " · "}${shown(state)}${more}`;
+  const look = lookOf(state, counts);
+  if (element.textContent === told && element.dataset.look === look) return;
+  element.replaceChildren(chip(look), el("span", {}, told));
+  element.className = `dag-state ${stateClass(look)}`;
+  element.title = told;
+  Object.assign(element.dataset, { state, look });
 }
 
 /** Whether a state is among some, or is counted as one of them: a node that was skipped counts as done. */

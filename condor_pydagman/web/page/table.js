@@ -59,7 +59,8 @@ export class Table {
   /**
    * @param kind what it is a table of: `noun`; `label` of the whole; `search`, its label and placeholder; `stateLabel`,
    *   and `hidesStateLabel` if only screen readers get that; `states`, `word`, `chip`, perhaps `meaning` of a state, and
-   *   `stateOf(row)`; `ask(wanted)` the server; `columns`: of each its `name`, `label`, whether this is `hidden`, what the
+   *   `stateOf(row)`; `ask(wanted)` the server; `typingMs`, after which it is asked for what is typed; `rowHeight()`, as of
+   *   VirtualList; `columns`: of each its `name`, `label`, whether this is `hidden`, what the
    *   server calls it to `sort` by it, whether that `descends` at first, and `make(cell, row)`, which returns what shows
    *   the data of a row in the cell
    */
@@ -73,6 +74,7 @@ export class Table {
       fill: (row, place) => row.fill(this.rows.at(place), place),
       open: (row) => row.data && this.openRow(row.data),
       tick: (row) => row.data && this.tickRow(row.data),
+      rowHeight: kind.rowHeight,
     });
     this.refresh = calmly(() => this.isShown && this.rows.refresh(...this.list.range()), REFRESH_MS);
     this.filters = this.makeFilters();
@@ -86,8 +88,8 @@ export class Table {
   tickRow(_row) {}
 
   makeFilters() {
-    const { label, search: words, stateLabel, hidesStateLabel, states, word } = this.kind;
-    const search = calmly(() => this.want({ search: this.search.value }), TYPING_MS);
+    const { label, search: words, stateLabel, hidesStateLabel, states, word, typingMs = TYPING_MS } = this.kind;
+    const search = calmly(() => this.want({ search: this.search.value }), typingMs);
     const id = freshId("search");
     this.search = el("input", {
       type: "search", id, placeholder: words.placeholder, autocomplete: "off", spellcheck: "false", maxlength: 1000,

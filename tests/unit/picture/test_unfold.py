@@ -57,6 +57,30 @@ def test_a_small_dag_has_nothing_to_open() -> None:
     check(found, dag)
 
 
+def test_nodes_that_are_to_be_apart_stand_beside_their_stack() -> None:
+    dag = fan(40)
+    unfolding, work = Unfolding(dag, 10, 50), list(range(2, 42))
+    whole = unfolding.sketch([])
+    stack = name_of(whole, "work0 … work39")
+    found = unfolding.sketch([], [work[7], work[39], 0])
+    check(found, dag)
+    assert sorted(labels(found)) == ["first", "last", "work0 … work39", "work39", "work7"]
+    assert found.sketch.boxes[found.names.index(stack)].nodes == 38
+    opened = unfolding.sketch([stack], [work[7], work[39]])
+    check(opened, dag)
+    assert {"work7", "work39"} <= set(labels(opened))
+    almost_all = unfolding.sketch([], work[:39])
+    assert labels(almost_all) == labels(whole), "a stack of one would be none"
+    check(unfolding.sketch([]), dag)
+
+
+def test_a_node_apart_from_a_chain() -> None:
+    dag = chain(60)
+    found = Unfolding(dag, 10, 50).sketch([], [30])
+    check(found, dag)
+    assert "c30" in labels(found)
+
+
 def test_things_that_are_alike_come_in_ranges_and_then_singly() -> None:
     dag = fan(100)
     unfolding = Unfolding(dag, 10, 50)

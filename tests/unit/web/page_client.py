@@ -106,6 +106,7 @@ async def a_page(
     dags = DagsList([found], threads)
     dags.queue.ads, dags.queue.problem = dict(ads or {}), ""
     dags.queue.refresh = nothing  # type: ignore[method-assign]
+    dags.ended.refresh_soon = lambda: None  # type: ignore[method-assign]
     page = dag_file.parent / "page"
     page.mkdir(exist_ok=True)
     (page / "index.html").write_text("<!DOCTYPE html><title>page</title>")

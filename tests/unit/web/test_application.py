@@ -99,6 +99,7 @@ async def test_the_list_knows_of_the_end_of_a_named_dag(logs: DagLogs, tmp_path:
     dags = DagsList([found_by_ad(ad)], Threads())
     dags.queue.ads, dags.queue.problem = {9: ad}, ""
     dags.queue.refresh = nothing  # type: ignore[method-assign]
+    dags.ended.refresh_soon = lambda: None  # type: ignore[method-assign]
     (row,) = await dags.rows()
     assert (row["state"], row["done"]) == ("running", 1)
     dags.queue.ads = {}
@@ -115,6 +116,7 @@ async def test_a_dag_that_has_left_the_queue_stays_in_the_list(
     dags = DagsList([], Threads())
     dags.queue.ads, dags.queue.problem = {9: {**ad, "JobStatus": 2}}, ""
     dags.queue.refresh = nothing  # type: ignore[method-assign]
+    dags.ended.refresh_soon = lambda: None  # type: ignore[method-assign]
     (before,) = await dags.rows()
     dags.queue.ads = {}
     for _ in range(2):
@@ -122,6 +124,43 @@ async def test_a_dag_that_has_left_the_queue_stays_in_the_list(
         assert (row["id"], row["state"], row["done"]) == (before["id"], "failed", 3)
     logs.log.with_name("t.dag.dagman.out").unlink()
     assert not await dags.rows()
+
+
+async def test_dags_that_ended_lately(logs: DagLogs, dag_file: Path, tmp_path: Path) -> None:
+    logs.end(1)
+    ad = {"Iwd": str(tmp_path), "UserLog": "t.dag.dagman.log", "ClusterId": 7, "JobStatus": 4}
+    told = {**ad, "Arguments": "-p 0 -f -l . -Dag t.dag", "ExitCode": 1, "DAG_NodesTotal": 4}
+    gone = {**ad, "Iwd": "/not/here", "ExitCode": 0, "DAG_NodesTotal": "4", "QDate": "x"}
+    async with a_page(dag_file) as page:
+        known = page.dags._known.popitem()[0]
+        page.dags._named.clear()
+        page.dags.ended.ads = [told, {**told, "ClusterId": 5, "ExitCode": 0}, gone]
+        rows = (await page.get("/api/dags"))["dags"]
+        assert [(row["id"] == known, row["cluster"], row["state"]) for row in rows] == [
+            (True, 7, "failed"), (False, 7, "succeeded")
+        ]  # fmt: skip
+        queued = {**told, "ClusterId": 9, "JobStatus": 2, "DAG_NodesDone": 1}
+        del queued["ExitCode"]
+        page.dags.queue.ads = {9: queued}
+        row = next(row for row in (await page.get("/api/dags"))["dags"] if row["id"] == known)
+        assert (row["cluster"], row["state"], "ended" in row) == (9, "running", False)
+        page.dags.queue.ads = {}
+        page.dags._known.clear()
+        assert (await page.get(f"/api/dags/{known}"))["state"] == "failed"
+
+
+async def test_runs_and_a_comparison(logs: DagLogs, dag_file: Path) -> None:
+    async with a_page(dag_file) as page:
+        found = await page.get("runs")
+        assert ([run["number"] for run in found["runs"]], found["rows"]) == ([1], [])
+        assert found["runs"][0]["nodes"] == 1
+        same = await page.get("runs", a="1", b="1")
+        assert same["rows"][1] == ["run", "run 1", "run 1", ""]
+        other = await page.get("runs", b="1", of=page.dag.rpartition("/")[2])
+        assert other["rows"][1][1].endswith("t.dag")
+        assert "no run 7" in (await page.get("runs", 503, a="7"))["error"]
+        assert "a is a number" in (await page.get("runs", 400, a="x"))["error"]
+        await page.get("runs", 404, of="0123456789abcdef")
 
 
 async def test_states_follow_the_logs(logs: DagLogs, dag_file: Path) -> None:
