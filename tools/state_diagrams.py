@@ -43,8 +43,9 @@ def text() -> str:
     nodes = [(old.name, new.name, cause.name) for (old, cause), new in TABLE.items()]
     phases = [(old.name, new.name, "") for old in Phase for new in Phase if new in MOVES[old]]
     shown = {state.name: PUBLISHED[state].name for state in State}
-    for state, status in PUBLISHED_AT_THE_END.items():
-        shown[state.name] += f"; when the run is over {status.name}"
+    for state in State:
+        if PUBLISHED_AT_THE_END[state] != PUBLISHED[state]:
+            shown[state.name] += f"; when the run is over {PUBLISHED_AT_THE_END[state].name}"
     return "".join(
         (
             HEAD,

@@ -26,8 +26,10 @@ FILES = (
 # Modules of these folders that the core does not use: what several programs around DAGMan share,
 # in the lowest layer of them.
 NOT_OF_THE_CORE = (
-    *("adapters/deleted_directories", "adapters/detached_process", "adapters/followed_files"),
-    *("adapters/python_child", "adapters/request_client", "adapters/shared_directory"),
+    *("adapters/confined_reader", "adapters/confinement", "adapters/deleted_directories"),
+    *("adapters/described_jobs", "adapters/detached_process", "adapters/followed_files"),
+    *("adapters/foreign_texts", "adapters/python_child", "adapters/request_client"),
+    "adapters/shared_directory",
     *("records/dagman_out", "records/node_status_ads", "records/placement_event"),
 )
 # Where commands of the core hand over to what stands around it, with a late import.
