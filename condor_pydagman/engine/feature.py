@@ -11,6 +11,7 @@ is said of each method.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from condor_pydagman import feature_table
@@ -254,8 +255,10 @@ def connect(run: RunState, wanted: Iterable[Feature]) -> None:
     hooks = Hooks(tuple(reason for one in active for reason in one.own_holds))
     for table in TABLES:
         setattr(hooks, table, _table(active, table))
-    for moment in _MOMENTS:
-        setattr(hooks, moment, _methods((*active, *run.observers), moment))
+    for one in (*active, *run.observers):
+        kind: Any = type(one)
+        for moment in _moments(kind):
+            setattr(hooks, moment, (*getattr(hooks, moment), getattr(one, moment)))
     run.use({feature.name: feature for feature in active}, hooks)
 
 
@@ -270,11 +273,10 @@ def _table(active: Sequence[Feature], name: str) -> dict[Any, Callable[..., Any]
     return {taken: getattr(one, method) for one in active for taken, method in getattr(one, name)}
 
 
-def _methods(active: Sequence[Feature], moment: str) -> tuple[Callable[..., Any], ...]:
-    """The methods for a moment, of the features that define it."""
-    default = getattr(Feature, moment)
-    defining = (one for one in active if getattr(type(one), moment) is not default)
-    return tuple(getattr(one, moment) for one in defining)
+@cache
+def _moments(kind: type[Feature]) -> list[str]:
+    """The moments for which a class of features defines a method."""
+    return [one for one in _MOMENTS if getattr(kind, one) is not getattr(Feature, one)]
 
 
 def begin_features(run: RunState) -> None:
@@ -304,15 +306,13 @@ def table_with(run: RunState, name: str, taken: object, feature: str) -> Table:
 def _have(run: RunState, wanted: set[str]) -> None:
     if len(wanted) > len(run.features):
         names = (entry.name for entry in feature_table.FEATURES if entry.name in wanted)
-        connect(run, [run.features.get(name) or _new(run, name) for name in names])
+        connect(run, [run.features.get(name) or _class(name)(run) for name in names])
 
 
-def _new(run: RunState, name: str) -> Feature:
-    """A feature, by the class in its module `run` that has its name."""
+@cache
+def _class(name: str) -> type[Feature]:
+    """The class of a feature: the one in its module `run` that has its name."""
     module = feature_table.part(name, "run")
-    (made,) = (
-        one
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, Feature) and one.name == name
-    )
-    return made(run)
+    kinds = (one for one in vars(module).values() if isinstance(one, type))
+    (made,) = (one for one in kinds if issubclass(one, Feature) and one.name == name)
+    return made

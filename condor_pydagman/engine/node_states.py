@@ -212,7 +212,7 @@ TABLE: dict[tuple[State, Cause], State] = {
 TABLE.update({(old, _C.NOT_NEEDED): _S.DONE for old, cause in list(TABLE) if cause == _C.FAILED})
 TABLE[_S.FAILED, _C.NOT_NEEDED] = TABLE[_S.FUTILE, _C.NOT_NEEDED] = _S.DONE
 
-PUBLISHED: dict[State, NodeStatus] = {
+PUBLISHED: dict[int, NodeStatus] = {
     _S.WAITING: NodeStatus.NOT_READY,
     _S.PRE_WAIT: NodeStatus.PRERUN,
     _S.PRE_RUN: NodeStatus.PRERUN,
@@ -235,7 +235,8 @@ PUBLISHED: dict[State, NodeStatus] = {
 
 # When the run is over no answer is waited for: the schedd may have the jobs, and what can't be
 # submitted has failed.  Stock DAGMan waits for each submission, and has no such states.
-PUBLISHED_AT_THE_END: dict[State, NodeStatus] = {
+PUBLISHED_AT_THE_END: dict[int, NodeStatus] = {
+    **PUBLISHED,
     _S.SUBMITTING: NodeStatus.SUBMITTED,
     _S.UNKNOWN: NodeStatus.SUBMITTED,
     _S.SUBMIT_UNCONFIRMED: NodeStatus.ERROR,

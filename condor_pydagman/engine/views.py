@@ -40,9 +40,9 @@ from condor_pydagman.vocabulary import (
 
 def report(run: RunState) -> Report:
     """All counts, from the states as they are now."""
-    by_status = dict.fromkeys(NodeStatus, 0)
-    for status, count in zip(_published(run), run.nodes.counts):
-        by_status[status] += count
+    published, by_status = _published(run), [0] * len(NodeStatus)
+    for state, count in enumerate(run.nodes.counts):
+        by_status[published[state]] += count
     table, deferrals = run.job_table, run.deferrals.counts
     attempts, times = run.submission.attempts, run.log.job_times
     own = [own_jobs() for own_jobs in run.hooks.own_jobs]
@@ -107,10 +107,9 @@ def _failed_first(run: RunState) -> tuple[str, ...]:
     return tuple(run.dag.names[node] for node in islice(failed, MAX_FAILED_FIRST))
 
 
-def _published(run: RunState) -> list[NodeStatus]:
+def _published(run: RunState) -> dict[int, NodeStatus]:
     """What each state is called now."""
-    names = {**PUBLISHED, **PUBLISHED_AT_THE_END} if run.phase is Phase.ENDED else PUBLISHED
-    return [names[state] for state in State]
+    return PUBLISHED_AT_THE_END if run.phase is Phase.ENDED else PUBLISHED
 
 
 def node_reports(run: RunState) -> Iterator[NodeReport]:

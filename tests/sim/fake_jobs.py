@@ -116,7 +116,7 @@ class FakeJobs:
         at_once = min(cluster.procs, cluster.factory or cluster.procs)
         jobs = [self._make(cluster) for _ in range(at_once)]
         for job in jobs:
-            self.later(job, self._release if cluster.on_hold else self._execute)
+            self.later(job, self.release if cluster.on_hold else self._execute)
 
     def remove(self, job: Job) -> None:
         """Somebody removes a proc."""
@@ -127,13 +127,9 @@ class FakeJobs:
             job.status = "removed"
             job.cluster.touched = True
             if any(part.is_deaf(job.cluster) for part in self._world.parts):
-                self._world.after(DEAF_S, lambda: self._aborted(job))
+                self._world.after(DEAF_S, lambda: self.aborted(job))
             else:
-                self.later(job, self._aborted)
-
-    def force(self, job: Job) -> None:
-        """Somebody wants a proc that is being removed out of the queue."""
-        self._aborted(job)
+                self.later(job, self.aborted)
 
     def hold(self, job: Job, reason: str = "") -> None:
         """Somebody holds a proc, and releases it later; without a reason, HTCondor may do it."""
@@ -141,11 +137,7 @@ class FakeJobs:
             job.status = "held"
             code = BY_A_PERSON if reason else HOLD_CODES[(job.cluster.number + job.proc) % 2]
             self.write(job.cluster, job.proc, EventKind.JOB_HELD, code, text=reason)
-            self.later(job, self._release)
-
-    def release(self, job: Job) -> None:
-        """Somebody releases a proc."""
-        self._release(job)
+            self.later(job, self.release)
 
     def end(self, job: Job, code: int) -> None:
         """A proc ends by itself, if it runs."""
@@ -258,7 +250,8 @@ class FakeJobs:
         if job.status == "running":
             self.hold(job)
 
-    def _release(self, job: Job) -> None:
+    def release(self, job: Job) -> None:
+        """A proc is on hold no more."""
         if job.status == "held":
             job.status, job.quiet = "idle", False
             self.write(job.cluster, job.proc, EventKind.JOB_RELEASED)
@@ -317,7 +310,8 @@ class FakeJobs:
         code = self._world.workload.outcomes.job(cluster.era, cluster.node, cluster.retry, job.proc)
         self.end(job, code)
 
-    def _aborted(self, job: Job) -> None:
+    def aborted(self, job: Job) -> None:
+        """A proc that is being removed is gone."""
         if job.status == "removed":
             self._leave(job, None, EventKind.JOB_ABORTED, 0)
 
@@ -350,4 +344,4 @@ class FakeJobs:
         if cluster.removed:
             self.end_factory(cluster)
         elif cluster.made < cluster.procs:
-            self.later(self._make(cluster), self._release if cluster.on_hold else self._execute)
+            self.later(self._make(cluster), self.release if cluster.on_hold else self._execute)

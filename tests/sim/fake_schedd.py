@@ -63,9 +63,22 @@ class FakeSchedd:
 
     def submit(self, action: SubmitNode, node: str, kind: NodeKind, limits: Throttles) -> Outcome:
         """Take a node's jobs, or not; `limits` were in force when DAGMan decided to submit them."""
+        refusal = self._refusal()
+        if refusal is not None:
+            return refusal
+        cluster = self._take(action, node, kind, limits)
+        if self._world.hit("lost_after"):
+            return LostReply("lost")
+        return Accepted(cluster.number, 0 if cluster.factory else cluster.procs)
+
+    def _refusal(self, uneven: bool = False) -> Outcome | None:
+        """What is answered in place of taking a job, of which `uneven` nodes can't be parts; None:
+        it is taken, with the next number."""
         world = self._world
         if self.down or world.hit("refuse"):
             return PoolError("no schedd", transient=True)
+        if uneven:
+            return PoolError("not all of them have one proc", transient=False)
         if world.hit("full"):
             return QueueFull("no room")
         if world.hit("refuse_for_good"):
@@ -73,43 +86,26 @@ class FakeSchedd:
         if world.hit("lost_before"):
             return LostReply("lost")
         self._last += 1
-        cluster = self._take(action, node, kind, limits)
-        if world.hit("lost_after"):
-            return LostReply("lost")
-        return Accepted(cluster.number, 0 if cluster.factory else cluster.procs)
+        return None
 
     def submit_together(
         self, actions: Sequence[SubmitNode], nodes: Sequence[str], limits: Sequence[Throttles]
     ) -> Outcome:
         """Take the jobs of several nodes as procs of one cluster, or not."""
         world, outcomes = self._world, self._world.workload.outcomes
-        if self.down or world.hit("refuse"):
-            return PoolError("no schedd", transient=True)
-        if any(outcomes.procs(node) > 1 or outcomes.factory(node) for node in nodes):
-            return PoolError("not all of them have one proc", transient=False)
-        if world.hit("full"):
-            return QueueFull("no room")
-        if world.hit("refuse_for_good"):
-            return PoolError("one of them is bad", transient=False)
-        if world.hit("lost_before"):
-            return LostReply("lost")
-        self._last += 1
+        uneven = any(outcomes.procs(node) > 1 or outcomes.factory(node) for node in nodes)
+        refusal = self._refusal(uneven)
+        if refusal is not None:
+            return refusal
         for proc, (action, node, limit) in enumerate(zip(actions, nodes, limits)):
             self._take(action, node, NodeKind.JOB, limit, proc)
         return LostReply("lost") if world.hit("lost_after") else Accepted(self._last, len(nodes))
 
     def submit_job(self, action: SubmitJob) -> Outcome:
         """Take a job that is no node's, or not; the text of the action is its name."""
-        world = self._world
-        if self.down or world.hit("refuse"):
-            return PoolError("no schedd", transient=True)
-        if world.hit("full"):
-            return QueueFull("no room")
-        if world.hit("refuse_for_good"):
-            return PoolError("bad submit file", transient=False)
-        if world.hit("lost_before"):
-            return LostReply("lost")
-        self._last += 1
+        world, refusal = self._world, self._refusal()
+        if refusal is not None:
+            return refusal
         number = self._last
         cluster = Cluster(number, action.text, NodeKind.JOB, 0, world.era, 1, asker=action.asker)
         world.oracles.job_taken(cluster, action)
@@ -211,7 +207,7 @@ class FakeSchedd:
 
     def _force(self, cluster: Cluster) -> None:
         for job in [job for job in self.queue.values() if job.cluster is cluster]:
-            self.jobs.force(job)
+            self.jobs.aborted(job)
 
     def listed(self, era: int) -> list[QueuedJob]:
         """Every proc of an era in the queue, those on their way out included; and the clusters that

@@ -14,6 +14,8 @@ from condor_pydagman.engine.node_states import (
 )
 from condor_pydagman.engine.state import RunState
 
+_ANY_PARENTS = frozenset((State.WAITING, State.DONE, State.FUTILE))  # parents may be in any state
+
 
 def validate(run: RunState) -> None:
     """Raise AssertionError, with the numbers, if any invariant does not hold."""
@@ -58,12 +60,11 @@ def _procs(run: RunState) -> None:
 def _ready(run: RunState) -> None:
     """Every READY node is queued or set aside, or is a feature's, and nothing else is."""
     aside = set(run.categories.waiting())
-    for node, state in enumerate(run.nodes.states):
-        if state == State.READY:
-            queued = node in run.ready or node in aside or run.hooks.holds_back
-            assert queued, run.nodes.move_history(node)
-        else:
-            assert node not in run.ready, run.nodes.move_history(node)
+    for node in run.ready.tickets:
+        assert run.nodes.states[node] == State.READY, run.nodes.move_history(node)
+    for node in run.nodes.in_state(State.READY):
+        queued = node in run.ready or node in aside or run.hooks.holds_back
+        assert queued, run.nodes.move_history(node)
 
 
 def _parents(run: RunState) -> None:
@@ -71,26 +72,28 @@ def _parents(run: RunState) -> None:
     failed."""
     states = run.nodes.states
     for node, state in enumerate(states):
-        if state in (State.WAITING, State.DONE, State.FUTILE) or run.nodes.marks[node] & CLEANING:
+        if state in _ANY_PARENTS or run.nodes.marks[node] & CLEANING:
             continue
         if node in run.nodes.gated.parents:
             assert state == State.FAILED or node in run.nodes.gated.opened, node
             continue
+        if node in run.nodes.errors and state == State.FAILED:
+            continue  # a person may have cancelled it before its parents had ended
         for parent in run.dag.parents(node):
-            if node in run.nodes.errors and state == State.FAILED:
-                continue  # a person may have cancelled it before its parents had ended
+            if states[parent] == State.DONE:
+                continue
             group = run.dag.group_of(parent)
             elsewhere = group not in (None, run.dag.group_of(node))
             if elsewhere and parent in run.retrying.extra_retries:
                 continue  # it goes on with what its parent has done before it began anew
             weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
-            assert weak or states[parent] == State.DONE, run.nodes.move_history(node)
+            assert weak, run.nodes.move_history(node)
 
 
 def _futile(run: RunState) -> None:
     """Of the nodes that have not begun, those are futile of which a parent failed or is futile."""
     nodes = run.nodes
-    if nodes.stale:
+    if nodes.stale or not (State.FAILED in nodes.states or State.FUTILE in nodes.states):
         return
     for node in nodes.in_state(State.WAITING, State.FUTILE):
         if node in nodes.gated.parents or nodes.marks[node] & CLEANING:

@@ -110,10 +110,10 @@ class Oracles:
         if not recovering:
             self._ever_rescued = False
             tolerance = process.engine.run.config.node_job_failure_tolerance
-            dag, parts = self._world.fresh_dag(), self._world.parts
-            self._truth = Truth(dag, marked(process.dag), tolerance, parts)
+            dag, having = self._world.fresh_dag(), self._world.having
+            self._truth = Truth(dag, marked(process.dag), tolerance, having)
         self.special.started(recovering=recovering)
-        for part in self._world.parts:
+        for part in self._world.having["started"]:
             part.started(process, recovering=recovering)
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
@@ -125,22 +125,22 @@ class Oracles:
         if isinstance(an_input, inputs.QueueListed):
             self._listed = True
             self._in_queue = {job.cluster for job in an_input.jobs}
-        if isinstance(an_input, inputs.Submitted):
+        elif isinstance(an_input, inputs.Submitted):
             asked_under = self._limits_at_submit.get(an_input.node)
             if asked_under == process.engine.run.limits:
                 self._replies.append(self._world.now)
-        if isinstance(getattr(an_input, "reply", None), inputs.JobSubmitted):
+        elif isinstance(getattr(an_input, "reply", None), inputs.JobSubmitted):
             self._replies += [self._world.now] * bool(an_input.reply.cluster)
-        if isinstance(an_input, inputs.LimitsWanted):
+        elif isinstance(an_input, inputs.LimitsWanted):
             self._replies = []  # what was right before does not count
-        if isinstance(an_input, inputs.ScriptEnded):
+        elif isinstance(an_input, inputs.ScriptEnded):
             self._statuses[an_input.node, an_input.kind] = an_input.status
             name = process.dag.names[an_input.node]
             self.truth.script_ends(name, an_input.kind, self._world.life)
-        if _is_full(an_input):
+        elif _is_full(an_input):
             self._tries = dict(process.engine.run.submission.attempts)
         self.special.input_given(process, an_input)
-        for part in self._world.parts:
+        for part in self._world.having["input_given"]:
             part.input_given(process, an_input)
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
@@ -151,11 +151,12 @@ class Oracles:
             counted = process.engine.run.submission.attempts
             require(counted == self._tries, "O56: a full queue counts as an attempt")
         self.special.input_done(process, an_input)
-        for part in self._world.parts:
+        for part in self._world.having["input_done"]:
             part.input_done(process, an_input)
         if process.idle and process.engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
-            counts_agree(process.engine)
-            self._procs_agree(process.engine.report())
+            report = process.engine.report()
+            counts_agree(process.engine, report)
+            self._procs_agree(report)
             if self._world.rng.random() * REPLAY_EVERY < 1:
                 replay_agrees(process.engine, self._world)
 
@@ -177,7 +178,7 @@ class Oracles:
             excused |= self.truth.final_begun and self._ever_rescued
             require(self._rescued or excused, "O13: jobs removed before the rescue file")
         self.special.action_asked(process, action)
-        for part in self._world.parts:
+        for part in self._world.having["action_asked"]:
             part.action_asked(process, action)
 
     def submissions(self, action: do.Action) -> Sequence[do.SubmitNode]:
@@ -207,7 +208,7 @@ class Oracles:
         mine = cluster is not None and cluster.era == self._world.era
         self.truth.event(event, cluster if mine else None)
         if self._world.process is not None:
-            for part in self._world.parts:
+            for part in self._world.having["in_log"]:
                 part.in_log(self._world.process, event)
 
     def cluster_taken(self, cluster: Cluster, limits: Throttles | None) -> None:
@@ -222,7 +223,7 @@ class Oracles:
         awaited, excused = self._awaited(world.process, name)
         last = self._last_attempt(world.process, cluster)
         self.truth.begins(name, cluster.retry, awaited, excused, in_queue, last)
-        for part in world.parts:
+        for part in world.having["cluster_taken"]:
             part.cluster_taken(world.process, cluster)
         if world.ever_garbled:
             return
@@ -277,7 +278,7 @@ class Oracles:
 
     def rescue_written(self, process: Process, text: str) -> None:
         """A rescue file is on disk."""
-        for part in self._world.parts:
+        for part in self._world.having["rescue_written"]:
             part.rescue_written(process, text)
         self._rescued = self._ever_rescued = True
         fresh = self._world.workload.build()
@@ -305,7 +306,7 @@ class Oracles:
     def exited(self, process: Process, code: int) -> None:
         """A process has ended by itself."""
         self.special.exited(process, code)
-        for part in self._world.parts:
+        for part in self._world.having["exited"]:
             part.exited(process, code)
         dag = process.dag
         if code != 0 or self._world.ever_garbled:
@@ -331,7 +332,7 @@ class Oracles:
         return [cluster.node for cluster in self._world.schedd.live(self._world.era)]
 
     def _is_excused(self, run: RunState, parent: int, child: int) -> bool:
-        return any(part.allows(run, parent, child) for part in self._world.parts)
+        return any(part.allows(run, parent, child) for part in self._world.having["allows"])
 
     def may_submit(self, process: Process, node: int) -> None:
         """O3: it is decided to submit a node, or others in a job that is no node's (-1)."""
@@ -400,11 +401,10 @@ class Oracles:
         world = self._world
         if self._adopted or world.log.misled or world.log.complete_at() > world.now:
             return
-        clusters = world.schedd.clusters.values()
-        mine = [c for c in clusters if c.era == world.era]
+        mine = (c for c in world.schedd.clusters.values() if c.era == world.era)
         if any(c.lost or c.removed or c.touched for c in mine):
             return
-        mine_now = [j for j in world.schedd.queue.values() if j.cluster in mine]
+        mine_now = (j for j in world.schedd.queue.values() if j.cluster.era == world.era)
         status = Counter("idle" if j.quiet else j.status for j in mine_now)
         want = (
             status["idle"] + status["suspended"],
@@ -440,9 +440,9 @@ def marked(dag: Dag) -> set[str]:
     return {name for node, name in enumerate(dag.names) if dag.flags[node] & DONE}
 
 
-def counts_agree(engine: Engine) -> None:
+def counts_agree(engine: Engine, report: Report) -> None:
     """O9 for nodes: SERVICE nodes are in no count."""
-    report, kinds = engine.report(), engine.run.dag.kinds
+    kinds = engine.run.dag.kinds
     nodes = [node for node in engine.node_reports() if kinds[node.node] != NodeKind.SERVICE]
     counts = Counter(node.status for node in nodes)
     want = (

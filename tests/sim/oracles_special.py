@@ -18,7 +18,6 @@ O46 A removal that failed is repeated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.config import effective_limit
@@ -43,7 +42,7 @@ from tests.oracles import require
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
     from tests.sim.fake_jobs import Cluster
-    from tests.sim.parts import Part
+    from tests.sim.parts import Having
     from tests.sim.process import Process
     from tests.sim.truth import Truth
     from tests.sim.world import World
@@ -156,17 +155,17 @@ class SpecialOracles:
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
-        engine = process.engine
+        engine, run = process.engine, process.engine.run
         self._record_retries(process, an_input)
-        held_back = any(part.holds_back(engine.run) for part in self._world.parts)
-        calm = process.idle and not (self._halts or held_back or engine.run.written.holding)
-        if calm and engine.run.phase is Phase.RUNNING:
-            self._retries_start(process)
-            self._hold_scripts_start(process)
-        finishing = process.idle and engine.run.phase is Phase.FINISHING
-        if finishing or (calm and engine.run.phase is Phase.RUNNING):
-            work_is_started(engine, self._world.parts)
-        if process.idle and engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
+        finishing = run.phase is Phase.FINISHING
+        if process.idle and (finishing or run.phase is Phase.RUNNING):
+            held_back = any(part.holds_back(run) for part in self._world.having["holds_back"])
+            calm = not (finishing or self._halts or held_back or run.written.holding)
+            if calm:
+                self._retries_start(process)
+                self._hold_scripts_start(process)
+            if finishing or calm:
+                work_is_started(engine, self._world.having)
             self._removals_are_repeated()
         if isinstance(an_input, inputs.LimitsWanted):
             limits_are_in_force(engine, an_input)
@@ -304,7 +303,7 @@ class SpecialOracles:
         """What the delay of a retry is, when an event has just led to one."""
         engine = process.engine
         record = getattr(an_input, "record", None)
-        at_once = any(record in part.at_once for part in self._world.parts)
+        at_once = record in self._world.at_once
         if at_once:
             self._due.clear()  # a person may have asked for the next run at once
         for node, retry in engine.run.dag.retries.items():
@@ -354,7 +353,7 @@ def limits_are_in_force(engine: Engine, wanted: inputs.LimitsWanted) -> None:
         require(have == want, f"O27: {name} is {have}, wanted {value}")
 
 
-def work_is_started(engine: Engine, parts: Sequence[Part]) -> None:
+def work_is_started(engine: Engine, having: Having) -> None:
     """O26; a node that waits for its retry has no place under any throttle."""
     if engine.run.end.wanted is not None:
         return  # no more is started
@@ -366,7 +365,7 @@ def work_is_started(engine: Engine, parts: Sequence[Part]) -> None:
     if waiting and (pace is None or pace <= now):
         full = limits.pre and running >= limits.pre
         require(bool(full), f"O26: {waiting} PRE scripts wait, {running} run")
-    waiting_nodes = {node for part in parts for node in part.waiting(engine.run)}
+    waiting_nodes = {node for part in having["waiting"] for node in part.waiting(engine.run)}
     ready = [node for node in nodes.in_state(State.READY) if node not in waiting_nodes]
     if (
         not ready
@@ -375,7 +374,7 @@ def work_is_started(engine: Engine, parts: Sequence[Part]) -> None:
     ):
         return
     inside = list(nodes.in_state(*IN_QUEUE))
-    idle = engine.run.job_table.idle + sum(part.idle(engine.run) for part in parts)
+    idle = engine.run.job_table.idle + sum(part.idle(engine.run) for part in having["idle"])
     if limits.idle and idle >= limits.idle:
         return
     if limits.jobs and sum(node not in nodes.services for node in inside) >= limits.jobs:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tests.sim.world import World
 
 P = TypeVar("P", bound="Part")
+Having = Mapping[str, Sequence["Part"]]  # see `World.having`
 FRESH = 25  # seeds of worlds of a kind that the tests try, most of them in the long run only
 
 

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from tests.sim.world import World
 
 DESCRIPTION = "executable = job\nqueue\n"
+_SOURCES = (ports.LOG, ports.SIGNALS, ports.HALT_FILE, ports.CONTROL, ports.SCHEDD)
 _OPTIONS = DagmanOptions(dag_files=["t.dag"])
 _HELPERS = {name: helper for part in PARTS for name, helper in part.helpers.items()}
-_WORDS = (do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState, do.Publish)
+_WORDS = {do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState, do.Publish}
 
 
 class Killed(BaseException):
@@ -66,7 +67,7 @@ class _Watched(list[do.Action]):
         process = self._process
         world = process.world
         for action in super().__iter__():
-            if isinstance(action, _WORDS):
+            if type(action) in _WORDS:
                 process.said(action)
             else:
                 world.boundary()
@@ -252,14 +253,10 @@ class Process:
 
     def ready(self) -> list[int]:
         """Descriptors of the sources that have news."""
-        news: list[tuple[int, Any]] = [
-            (ports.LOG, self.log.readable),
-            (ports.SIGNALS, self.signals.sent or self.signals.child_ended or self.scripts.over),
-            (ports.HALT_FILE, self.halt_file.ready),
-            (ports.CONTROL, self.control.said),
-            (ports.SCHEDD, self.requests.readable),
-        ]
-        return [fd for fd, there in news if there]
+        ended = self.signals.sent or self.signals.child_ended or self.scripts.over
+        control, requests = self.control.said, self.requests.readable
+        news = (self.log.readable, ended, self.halt_file.ready, control, requests)
+        return [fd for fd, there in zip(_SOURCES, news) if there]
 
     def add_input(self, an_input: inputs.Input) -> None:
         """Somebody wants something."""

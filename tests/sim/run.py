@@ -8,6 +8,7 @@ Prints the rates of faults of each failing seed with its trace; `--verbose` does
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import traceback
 from collections import Counter
@@ -87,6 +88,8 @@ def main() -> int:
     parser.add_argument("--sleepy", action="store_true", help="DAGMan sleeps: same trace?")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
+    gc.freeze()  # what is loaded stays; of worlds, many are taken away at a time
+    gc.set_threshold(50_000)
     failed: list[int] = []
     codes: Counter[int] = Counter()
     new = options.seed is None

@@ -6,6 +6,7 @@ long run, and by `python -m tests.sim.run`, which tries as many as one likes.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -155,7 +156,7 @@ def test_an_unknown_kind_is_refused() -> None:
 
 @pytest.mark.parametrize("status", [0, 1])
 def test_a_run_of_which_only_the_pre_script_went_well_has_yet_to_begin(status: int) -> None:
-    truth = Truth(make.dag("A\nSCRIPT PRE A pre"), set(), 0, ())
+    truth = Truth(make.dag("A\nSCRIPT PRE A pre"), set(), 0, defaultdict(tuple))
     truth.noted.add(("A", 0, ScriptKind.PRE))
     truth.event(make.record("PRE_ENDED", "A", value=status), None)
     assert truth.has_run("A") is (status != 0)

@@ -10,8 +10,7 @@ for it may have come too late), and all parts are asked before a node counts as 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
@@ -26,9 +25,7 @@ from condor_pydagman.vocabulary import (
 )
 from tests.oracles import Record
 from tests.sim.fake_jobs import Cluster
-
-if TYPE_CHECKING:
-    from tests.sim.parts import Part
+from tests.sim.parts import Having
 
 NO_LIMIT = 10**6  # retries of a node that runs anew with an ancestor, or with others
 _ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
@@ -53,11 +50,11 @@ class Truth(Record):
         final_begun, provisioned: whether the log says so.
     """
 
-    def __init__(self, dag: Dag, done: set[str], tolerance: int, parts: Sequence[Part]) -> None:
-        """`tolerance` is that of nodes without a TOLERANCE command."""
+    def __init__(self, dag: Dag, done: set[str], tolerance: int, having: Having) -> None:
+        """`tolerance` is that of nodes without a TOLERANCE command, `having` is the world's."""
         super().__init__(done)
         self.dag = dag
-        self._parts = parts
+        self._having = having
         self.begin_anew: set[str] = set()
         self._tolerance = tolerance
         self._ends: dict[Target, dict[int, bool]] = {}  # whether each ended proc failed
@@ -78,7 +75,7 @@ class Truth(Record):
     def done_if_complete(self, name: str, *, ran: bool) -> None:
         """A node has ended well: it is done, unless something of it is still to be read; `ran`: by
         its jobs and scripts."""
-        if not any(part.is_incomplete(self, name, ran=ran) for part in self._parts):
+        if not any(one.is_incomplete(self, name, ran=ran) for one in self._having["is_incomplete"]):
             self.done.add(name)
 
     def has_run(self, name: str) -> bool:
@@ -105,9 +102,9 @@ class Truth(Record):
             elif cluster is not None:
                 self.of_jobs(event, cluster)
             self._of_node(event)
-        for part in self._parts:
+        for part in self._having["learn"]:
             part.learn(self, event, cluster)
-        for part in self._parts:
+        for part in self._having["conclude"]:
             part.conclude(self, event)
 
     def _of_node(self, event: LogEvent) -> None:
@@ -132,7 +129,7 @@ class Truth(Record):
         """What a node has done counts no more; it has this number of retries from the start."""
         self.done.discard(name)
         self.skipped.discard(name)
-        for part in self._parts:
+        for part in self._having["runs_anew"]:
             part.runs_anew(name)
         self.cancelled.discard(name)
         self._old |= self._clusters.pop(name, set())

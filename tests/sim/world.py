@@ -23,6 +23,7 @@ from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.faults import Faults
 from tests.sim.kinds import PARTS, chosen
 from tests.sim.oracles import FollowedLog, Oracles
+from tests.sim.parts import Part
 from tests.sim.process import DESCRIPTION, Asleep, Killed, Process
 from tests.sim.users import Users
 from tests.sim.workload import Workload, draw
@@ -49,6 +50,8 @@ class World:
         now: seconds.
         era, life: see above, counted from 0.
         parts: of features, see `parts.Part`.
+        having: those with a method of their own, by its name; that of `Part` does nothing.
+        at_once: journal records of theirs, see `parts.Part`.
         locked: whether the DAG has begun and not ended, as the lock file says.
         unlocked: whether somebody has deleted that file, and DAGMan has not made it anew yet: if it
             is killed now, the next one can't know that there is something to recover.
@@ -102,6 +105,11 @@ class World:
         self.follower = FollowedLog(self)
         self.schedd = FakeSchedd(self)
         self.parts = [part(self) for part in PARTS]
+        self.having = {
+            name: [part for part in self.parts if getattr(type(part), name) is not default]
+            for name, default in vars(Part).items()
+        }
+        self.at_once = {record for part in self.parts for record in part.at_once}
         self.users = Users(self)
         for part in self.parts:
             part.begin()
@@ -117,7 +125,7 @@ class World:
 
     def given(self, dag: Dag) -> Mapping[str, Any]:
         """What a DAGMan that starts gives to features of a DAG, by their names."""
-        found = ((part.name(), part.given(dag)) for part in self.parts)
+        found = ((part.name(), part.given(dag)) for part in self.having["given"])
         return {name: given for name, given in found if given is not None}
 
     def run(self) -> None:

@@ -50,9 +50,9 @@ EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 # The same of a look of `condor_pydagman watch` at that DAG while it runs, twice a second: with
 # nothing new in its logs, and with an event of A.
 LOOK = {"calls": 60, "files": 18, "changes of file": 34}
-LOOK_AT_EVENT = {"calls": 235, "files": 37, "changes of file": 118}
+LOOK_AT_EVENT = {"calls": 234, "files": 37, "changes of file": 118}
 # Of a command of the page for a node: from the page's JSON to what the engine has done, and back.
-STEERING = {"calls": 224, "files": 20, "changes of file": 48}
+STEERING = {"calls": 104, "files": 20, "changes of file": 46}
 # Of the transfer of a local file, from Python, after another one.
 TRANSFER = {"calls": 462, "files": 36}  # 461 in a process that has run no other test
 MOST_PARAMETERS = 10
