@@ -76,15 +76,15 @@ from tests.unit.test_structure_figures import SteeredDag
 VERSION = (3, 11, 7)  # of Python, for which the figures hold exactly
 ELSEWHERE = 0.05  # by which they may differ with others
 SLACK = 0.01  # of a figure, by which it may fall unseen
-# Of bytes, by which they differ from run to run: numbers of inodes take 28 or 32; in a transfer,
-# threads take turns.
-NOISE = {"bytes": 0.0002, "bytes of transfer": 0.01}
+# Of bytes, by which they differ from run to run: numbers of inodes take 28 or 32, addresses decide
+# the order in sets; in a transfer, threads take turns.
+NOISE = {"bytes": 0.0006, "bytes of transfer": 0.01}
 FIGURES = {
     "load": {"calls": 1632, "bytes": 2377123},
     "event": {"calls": 84, "bytes": 43606},
     "refresh": {"calls": 305, "bytes": 4412630},
     "submit": {"calls": 9566, "bytes": 6400997},
-    "recover": {"calls": 37832, "bytes": 14884182},
+    "recover": {"calls": 37832, "bytes": 14888072},
     "transfer": {"calls": 433, "bytes": 307248},
     "bundle": {"calls": 58915, "bytes": 29079649},
     "report": {"calls": 81049, "bytes": 36188940},
