@@ -82,14 +82,14 @@ NOISE = {"bytes": 0.0006, "bytes of transfer": 0.01}
 FIGURES = {
     "load": {"calls": 1632, "bytes": 2377123},
     "event": {"calls": 84, "bytes": 43606},
-    "refresh": {"calls": 305, "bytes": 4412630},
+    "refresh": {"calls": 305, "bytes": 4412724},
     "submit": {"calls": 9566, "bytes": 6400997},
-    "recover": {"calls": 37832, "bytes": 14888072},
-    "transfer": {"calls": 433, "bytes": 307248},
-    "bundle": {"calls": 58915, "bytes": 29079649},
-    "report": {"calls": 81049, "bytes": 36188940},
-    "lint": {"calls": 73741, "bytes": 170955996},
-    "page": {"calls": 33447, "bytes": 77142287},
+    "recover": {"calls": 37832, "bytes": 14884182},
+    "transfer": {"calls": 433, "bytes": 307320},
+    "bundle": {"calls": 58915, "bytes": 29081282},
+    "report": {"calls": 81358, "bytes": 36423620},
+    "lint": {"calls": 73742, "bytes": 170957245},
+    "page": {"calls": 34625, "bytes": 77433702},
 }
 
 ROOT = Path(__file__).resolve().parents[2]
