@@ -83,7 +83,7 @@ LINES = {
     "data_requests": 1745,
     "engine": 7874,
     "explain": 2294,
-    "features": 29835,
+    "features": 29841,
     "follow": 4550,
     "graph": 4259,
     "language": 4016,
@@ -98,7 +98,7 @@ LINES = {
     "web": 2781,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_104
+LINES_OF_TESTS = 132_111
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,
