@@ -65,7 +65,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_108}
+LOADED = {"modules": 135, "lines": 32_121}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -74,7 +74,7 @@ LOADED = {"modules": 135, "lines": 32_108}
 SLACK = 50
 LINES = {
     "": 1670,
-    "adapters": 7932,
+    "adapters": 7945,
     "api": 2335,
     "cli": 5799,
     "config": 1031,
@@ -98,11 +98,11 @@ LINES = {
     "web": 2781,
     "workflow": 2531,
 }
-LINES_OF_TESTS = 132_114
+LINES_OF_TESTS = 132_128
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_156,
-    "cli/dagman.py": 35_088,
+    "cli/dagman.py": 35_101,
     "cli/dag_checker.py": 17_937,
     "cli/watch.py": 30_300,
     "placement/data_node.py": 21_851,
