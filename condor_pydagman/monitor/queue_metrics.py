@@ -35,7 +35,7 @@ FAMILIES = {
     "dagman_submit_refusals": Family("submissions that the schedd has not taken"),
     "dagman_restarts": Family("starts of DAGMans after their first"),
     "dagman_most_restarts": Family("starts of one DAGMan after its first", greatest=True),
-    "dagman_memory_bytes": Family("own memory of DAGMans, as last published"),
+    "dagman_memory_bytes": Family("own memory of DAGMans when they were last awake"),
     "dagman_cpu_seconds": Family("CPU time of DAGMans, as last published"),
 }
 _PROGRAM = re.compile(r"condor_(pydagman [\w.+-]{1,32}|dagman)")
