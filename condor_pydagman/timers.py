@@ -137,8 +137,8 @@ CONTACT_TIMEOUT_S = 20.0
 DAG begins without.  As START_TIMEOUT_S."""
 
 START_TURN_TIMEOUT_S = 60.0
-"""For a DAGMan to get its turn to start; then it starts without one.  Hundreds have had theirs by
-then, and those that hang must not delay others for longer."""
+"""In which no DAGMan gets a turn to start, before one that waits starts without.  A start takes
+less than a second of CPU, and those that hang must not delay others for longer."""
 
 RECOVERY_TIMEOUT_S = 5.0
 """For a recovery to come to rest, once the log has been replayed; then another DAGMan has its turn.

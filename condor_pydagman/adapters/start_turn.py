@@ -51,7 +51,8 @@ class StartTurn:
 def wait_for_turn(
     clock: Callable[[], float] = time.monotonic, pause: Callable[[float], None] = time.sleep
 ) -> StartTurn:
-    """Wait for a turn, but not for ever; a signal ends the wait, and is blocked afterwards.
+    """Wait for a turn, as long as others get theirs; a signal ends the wait, and is blocked
+    afterwards.
 
     A DAGMan that nobody has submitted does not wait, nor does one that has slept.
 
@@ -66,8 +67,13 @@ def wait_for_turn(
         lock = _locked(directory, places)
         if lock < 0 < places:
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-            until = clock() + START_TURN_TIMEOUT_S
-            while lock < 0 and clock() < until and not signal.sigpending():
+            last, until = 0, clock()
+            while lock < 0 and not signal.sigpending():
+                if clock() >= until:
+                    last, before = _last_taken(directory, places), last
+                    if last == before:  # what has the turns hangs
+                        break
+                    until = clock() + START_TURN_TIMEOUT_S
                 pause(SIGNAL_LOOK_S)
                 if os.getppid() != parent:
                     raise SystemExit(EXIT_RESTART)
@@ -127,5 +133,12 @@ def _locked(directory: int, places: int) -> int:
         except BlockingIOError:
             os.close(lock)
         else:
+            now = time.time_ns()
+            os.utime(lock, ns=(now, now))
             return lock
     return -1
+
+
+def _last_taken(directory: int, places: int) -> int:
+    """When a turn was taken last, nanoseconds since the epoch."""
+    return max(os.stat(str(n), dir_fd=directory).st_mtime_ns for n in range(places))

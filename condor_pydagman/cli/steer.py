@@ -22,7 +22,7 @@ MAX_LISTED = 20  # refused nodes that are shown
 _DESCRIPTION = """\
 Change a running DAG: single nodes, many nodes, or the DAG itself. Commands for nodes survive a
 restart of DAGMan and are kept in a rescue file. DAGMan refuses what it can't do, and says why. You
-can steer only your own DAGs, on the machine where DAGMan runs. Exit code: 0 if all was done; 1 if
+can steer your own DAGs, root those of all, where DAGMan runs. Exit code: 0 if all was done; 1 if
 something was refused, or DAGMan can't be reached; 2 if the command line is wrong."""
 # Those that the command line has, by name.
 _COMMANDS: Mapping[str, Any] = {

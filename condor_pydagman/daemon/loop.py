@@ -87,7 +87,8 @@ class Loop:
         # when the engine was told something last by this process, monotonic seconds
         self.fed_at = now if memory is None else 0.0
         self._next_overdue_check_at = 0.0
-        self._recovered_at: float | None = None  # until the recovery has come to rest
+        # until the recovery has come to rest; infinite if the turn has ended before
+        self._recovered_at: float | None = None
         self._replayed_to = (0, 0)
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
         self._epoch = clock.time() - now if memory is None else memory.epoch
@@ -293,19 +294,24 @@ class Loop:
 
     def _end_recovery(self, begun: float) -> None:
         """Let another DAGMan start if all questions have been answered, or that takes long.  If
-        nothing has come of it, keep no process for the schedd, and sleep at once."""
+        nothing has come of it, keep no process for the schedd, and sleep at once, however late:
+        a schedd that answers late has many DAGMans, which need not be awake together."""
         quiet = self.run.log.position == self._replayed_to
         if quiet and self._is_answered:
             self._publisher.publish_due(ahead_s=RECOVERY_TIMEOUT_S)  # it would keep DAGMan awake
-        if not self._is_answered and self._clock.monotonic() < begun + RECOVERY_TIMEOUT_S:
+        if not self._is_answered:
+            if self._clock.monotonic() >= begun + RECOVERY_TIMEOUT_S:
+                self._recovered_at = float("inf") if quiet else None
+                self._sources.end_turn()
             return
         self._recovered_at = None
-        if quiet and self._is_answered:
+        if quiet:
             self._schedd.rest()
             self.fed_at = 0.0
             if self._sources.sleeper is not None:  # the turn ends then, when this memory is free
                 self._sources.sleeper.consider(self)
-        self._sources.end_turn()
+        if begun < float("inf"):
+            self._sources.end_turn()
 
     @property
     def _is_answered(self) -> bool:

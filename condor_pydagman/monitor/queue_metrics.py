@@ -35,11 +35,12 @@ FAMILIES = {
     "dagman_submit_refusals": Family("submissions that the schedd has not taken"),
     "dagman_restarts": Family("starts of DAGMans after their first"),
     "dagman_most_restarts": Family("starts of one DAGMan after its first", greatest=True),
-    "dagman_memory_bytes": Family("own memory of DAGMans, as last published"),
+    "dagman_memory_bytes": Family("own memory of DAGMans when they were last awake"),
     "dagman_cpu_seconds": Family("CPU time of DAGMans, as last published"),
 }
 _PROGRAM = re.compile(r"condor_(pydagman [\w.+-]{1,32}|dagman)")
 _NODES = ("total", "done", "ready", "queued", "failed", "futile")
+_NOT_YET = ("node.retry", "script.running")  # causes why nodes that are ready could not run
 _JOBS = {"idle": "jobs_idle", "held": "jobs_held", "running": "jobs_running"}
 Labels = tuple[str, str]  # value of a family's own label, and user; '' for what it has not
 Sums = Mapping[str, Mapping[Labels, float]]
@@ -59,10 +60,8 @@ def figures(dags: Iterable[QueuedDag], now: float, *, by_user: bool = False) -> 
     for dag in dags:
         for name, value, number in _of_one(dag, now):
             labels, samples = (value, dag.owner if by_user else ""), found[name]
-            if FAMILIES[name].greatest:
-                samples[labels] = max(samples[labels], number)
-            else:
-                samples[labels] += number
+            both = (samples[labels], number)
+            samples[labels] = max(both) if FAMILIES[name].greatest else sum(both)
     return found
 
 
@@ -89,4 +88,5 @@ def _of_one(dag: QueuedDag, now: float) -> Iterator[tuple[str, str, float]]:
 
 def _could_run(dag: QueuedDag) -> bool:
     """Whether there are jobs or nodes that could run, and none does."""
-    return not dag.jobs_running and bool(dag.jobs_idle or dag.ready)
+    ready = dag.ready if dag.waits_for not in _NOT_YET else 0
+    return not dag.jobs_running and bool(dag.jobs_idle or ready)

@@ -66,7 +66,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_312}
+LOADED = {"modules": 135, "lines": 32_331}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -75,16 +75,16 @@ LOADED = {"modules": 135, "lines": 32_312}
 SLACK = 50
 LINES = {
     "": 1710,
-    "adapters": 8347,
+    "adapters": 8360,
     "api": 2451,
     "cli": 6011,
     "config": 1038,
-    "daemon": 5056,
+    "daemon": 5062,
     "dagman_job": 2232,
     "data_requests": 1745,
     "engine": 7968,
     "explain": 2304,
-    "features": 30659,
+    "features": 30665,
     "follow": 4593,
     "graph": 4299,
     "language": 4050,
@@ -99,11 +99,11 @@ LINES = {
     "web": 3053,
     "workflow": 2692,
 }
-LINES_OF_TESTS = 135_083
+LINES_OF_TESTS = 135_107
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_278,
-    "cli/dagman.py": 35_179,
+    "cli/dagman.py": 35_198,
     "cli/dag_checker.py": 18_057,
     "cli/watch.py": 30_554,
     "placement/data_node.py": 21_895,

@@ -81,6 +81,18 @@ class _Unanswered(NamedTuple):
     send: Callable[[bool], None]
 
 
+def _in_words(wanted: Wanted) -> str:
+    """What is asked, for logs."""
+    nodes, options = wanted.selector, wanted.options
+    words = [wanted.command.value if isinstance(wanted.command, NodeCommand) else wanted.command]
+    words += [nodes.kind, json.dumps(nodes.value)] if nodes else []
+    if isinstance(options, str):
+        words.append(options)
+    else:
+        words += [f"{name} {value}" for name, value in options.items()]
+    return message(" ".join(words).rstrip())
+
+
 class LocalClients:
     """What clients of the local socket want."""
 
@@ -142,10 +154,7 @@ class LocalClients:
     def _in_syslog(self, client: Client, wanted: Wanted) -> str:
         """Who asks for what, of which DAG."""
         dag = f"DAG {message(self._run.paths.primary)} of job {self._run.job.cluster}"
-        what = " ".join(
-            str(one) for one in (wanted.command, wanted.selector, wanted.options) if one
-        )
-        return f"{self._who(client)} steers the {dag}: {message(what)[:_MAX_IN_SYSLOG]}"
+        return f"{self._who(client)} steers the {dag}: {_in_words(wanted)[:_MAX_IN_SYSLOG]}"
 
     def _next_part(self) -> list[inputs.Input]:
         """Of the request that came first; the engine only tells what it would refuse of a dry
@@ -269,10 +278,7 @@ class LocalClients:
         if wanted.command == "events":
             self._tell_events(asked)
             return []
-        asks = " ".join(
-            [str(wanted.command), *(f"{name} {value}" for name, value in options.items())]
-        )
-        self._run.out.say(f"{self._who(asked.client)} asks for the DAG: {message(asks)}")
+        self._run.out.say(f"{self._who(asked.client)} asks for the DAG: {_in_words(wanted)}")
         an_input: inputs.Input
         if wanted.command == "halt":
             an_input = inputs.Halt(message(str(options.get("reason", ""))))

@@ -268,11 +268,17 @@ def test_descendants_are_told_of() -> None:
 def test_who_asks_and_what_is_in_syslog(mocker: MockerFixture) -> None:
     told = mocker.patch("condor_pydagman.features.steering.adapters.system_log.tell")
     bench, root = Bench(), SimpleNamespace(uid=0)
-    for request in ({"command": "groups"}, {"x": "a" * 900, "command": "halt"}):
+    halt = {"options": {"reason": "no disk"}, "x": "a" * 900, "command": "halt"}
+    hold = {"nodes": {"names": ["1", "2"]}, "command": "hold"}
+    for request in ({"command": "groups"}, halt, hold):
         line = json.dumps({"version": 1, "id": 1, **request}).encode()
         bench.clients.taken([(root, line)])  # type: ignore[list-item]
-    assert bench.said == ["root asks for the DAG: halt"]
-    assert told.call_args_list == [mocker.call("root steers the DAG t.dag of job 7: halt")]
+    assert bench.said == ["root asks for the DAG: halt reason no disk"]
+    told_of = "root steers the DAG t.dag of job 7"
+    assert told.call_args_list == [
+        mocker.call(f"{told_of}: halt reason no disk"),
+        mocker.call(f'{told_of}: hold names ["1", "2"]'),
+    ]
 
 
 def test_a_line_of_the_system_s_log(tmp_path: Path, mocker: MockerFixture) -> None:

@@ -77,6 +77,20 @@ def test_as_many_start_as_may_and_the_next_waits_for_one_of_them_but_not_for_eve
     assert place.stat().st_mode & 0o777 == 0o700
 
 
+def test_it_waits_as_long_as_others_get_their_turns(place: Path) -> None:
+    """With hundreds of DAGMans a turn may come late, and all at once would need too much memory."""
+    turns = at_once(start_turn.LIMIT)
+
+    def act() -> None:
+        if len(turns) < start_turn.LIMIT + 3 and time.now > 50 * (len(turns) - 7):
+            turns[-1].end()
+            turns.extend(at_once(1))
+
+    time = Time(act)
+    time.wait()
+    assert 150 + START_TURN_TIMEOUT_S / 2 < time.now < 150 + 2 * START_TURN_TIMEOUT_S + 1
+
+
 def test_a_killed_process_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "1")
     killed = in_a_process("start_turn.wait_for_turn(); os.write(1, b'1'); signal.pause()")

@@ -538,18 +538,21 @@ def test_the_last_status_file_stays_while_the_schedd_is_slow_to_hear_of_the_end(
 
 
 @pytest.mark.parametrize(
-    ("log", "hangs", "ends_at", "rests"),
+    ("log", "hangs_s", "ends_at", "rests"),
     [
-        ([], False, 0.0, False),
-        ([make.submit("A", 7)], False, 0.0, True),
-        ([make.submit("A", 7), make.terminated(7)], False, 0.0, False),  # B is submitted
-        ([make.submit("A", 7)], True, loop.RECOVERY_TIMEOUT_S, False),
+        ([], 0.0, 0.0, False),
+        ([make.submit("A", 7)], 0.0, 0.0, True),
+        ([make.submit("A", 7), make.terminated(7)], 0.0, 0.0, False),  # B is submitted
+        ([make.submit("A", 7)], 1e9, loop.RECOVERY_TIMEOUT_S, False),
+        ([make.submit("A", 7)], 12.0, loop.RECOVERY_TIMEOUT_S, True),
+        ([make.submit("A", 7), make.terminated(7)], 12.0, loop.RECOVERY_TIMEOUT_S, False),
     ],
 )
 def test_when_the_turn_to_start_ends(
-    mocker: MockerFixture, log: list[LogEvent], hangs: bool, ends_at: float, rests: bool
+    mocker: MockerFixture, log: list[LogEvent], hangs_s: float, ends_at: float, rests: bool
 ) -> None:
-    """After a recovery with nothing to do there is no process for the schedd, and it may sleep."""
+    """After a recovery with nothing to do there is no process for the schedd, and it may sleep,
+    also when the schedd has answered late."""
     daemon, ended = SimulatedDaemon("A -> B", recovering=bool(log)), []
     lasting(daemon)
     for event in log:
@@ -560,8 +563,8 @@ def test_when_the_turn_to_start_ends(
     daemon.loop._sources = daemon.loop._sources._replace(end_turn=end_turn)
     rest = mocker.patch.object(daemon.process.requests, "rest")
     daemon.world.now = 10.0
-    if hangs:
-        daemon.at(10.0, daemon.hang_schedd)
+    if hangs_s:
+        daemon.at(10.0, lambda: daemon.hang_schedd(hangs_s))
     daemon.input_at(60.0, Shutdown("enough"))
     daemon.at(59.0, lambda: rest(daemon.loop.fed_at == 0.0))
     daemon.run_to_end()
