@@ -98,7 +98,7 @@ LINES = {
     "web": 3053,
     "workflow": 2692,
 }
-LINES_OF_TESTS = 134_661
+LINES_OF_TESTS = 134_672
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_278,
