@@ -174,6 +174,7 @@ def test_what_is_ignored_makes_no_difference_where_others_use_it() -> None:
         "if $ENV(DEBUG:0)\narguments = 2\nendif\nqueue",
         "arguments = $CHOICE(RETRY, a, b)\nqueue",
         "a_0 = 1\narguments = $(a_$(retry))\nqueue",
+        "a_2026 = 1\narguments = $(a_$(YEAR))\nqueue",
     ],
 )
 def test_what_is_not_compared(queue: str) -> None:

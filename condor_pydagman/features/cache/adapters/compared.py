@@ -22,7 +22,11 @@ _MASK = "-"  # stands for what is ignored, wherever it is used
 _OF_SERVICE = "_oauth_"  # within commands that begin with the name of a service
 _BLANKS = re.compile(r"[ \t\r\n]+")  # between arguments; other blanks are of their text
 # What differs from run to run; and what chooses by it, so that only one side would be compared.
-_VARIES = re.compile(r"\bRETRY\b(?![ \t]*=)|\$(?:ENV|RANDOM_CHOICE|RANDOM_INTEGER)\(", re.I)
+_VARIES = re.compile(
+    r"\b(?:RETRY|SUBMIT_TIME|YEAR|MONTH|DAY)\b(?![ \t]*=)"
+    r"|\$(?:ENV|RANDOM_CHOICE|RANDOM_INTEGER)\(",
+    re.I,
+)
 _CHOOSES = re.compile(
     r"^[ \t]*(?:el)?if\b(?![ \t]+version\b)|\$(?:CHOICE|EVAL|SUBSTR)\(|\$\([^():\n]*\$", re.I | re.M
 )
@@ -68,7 +72,9 @@ def values(
         what the bindings raise.
     """
     if _VARIES.search(text) and _CHOOSES.search(text):
-        raise PoolError("$(RETRY), $ENV or $RANDOM may choose what counts", transient=False)
+        raise PoolError(
+            "$(RETRY), $ENV, $RANDOM or the date may choose what counts", transient=False
+        )
     description = descriptions.parse(text)
     ignored = set(map(one_name, ignores))
     for key in list(description.keys()):
