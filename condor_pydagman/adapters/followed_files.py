@@ -93,7 +93,7 @@ class Followed:
     def __init__(self, text: str, owner: Owner) -> None:
         self.owner = owner  # of the description
         self._left, self._names_left = MAX_BYTES, MAX_NAMES
-        self.unread: list[str] = []  # what is not read or run, each with the reason
+        self.unread: dict[str, str] = {}  # by reasons, what is not read or run (`PROGRAM|`)
         self.missing: list[str] = []  # the files of `include` statements that are not there
         self.included: dict[str, str] = {}  # the texts of those that are there, by their names
         self.text = self._with_files(text, 0)  # what to read
@@ -152,7 +152,7 @@ class Followed:
     def _text_of(self, name: str, is_command: bool, missing: list[str]) -> str | None:
         """The text of a file that may be followed; a name that is not there goes to `missing`."""
         if is_command:
-            self.unread.append(f"the command '{message(name)}' is not run")
+            self.unread[f"the command '{message(name)}' is not run"] = f"{name}|"
             return None
         try:
             if "$" in name:
@@ -180,7 +180,7 @@ class Followed:
 
     def _leave(self, name: str, why: Exception) -> None:
         reason = getattr(why, "strerror", None) or why
-        self.unread.append(f"{message(name)} is not read: {reason}")
+        self.unread[f"{message(name)} is not read: {reason}"] = name
 
     def _matching(self, patterns: str, kind: str) -> list[str]:
         """The names that fit, as HTCondor writes them."""

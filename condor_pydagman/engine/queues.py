@@ -336,9 +336,9 @@ class Clocks:
         return self._heap[0].when if self._heap else None
 
     def set(self, clock: Clock) -> None:
-        """Start a clock."""
+        """Start a clock; of those of a proc up to four run at a time."""
         heapq.heappush(self._heap, clock)
-        if len(self._heap) > self.MIN_COMPACT_LENGTH and len(self._heap) > 4 * len(self._since):
+        if len(self._heap) > max(self.MIN_COMPACT_LENGTH, 8 * len(self._since)):
             self._heap = [clock for clock in self._heap if self._runs(clock)]
             heapq.heapify(self._heap)
 
@@ -377,8 +377,8 @@ class Clocks:
 
     def _runs(self, clock: Clock) -> bool:
         """Whether the proc still does what the clock is for."""
-        known = self._since.get((clock.cluster, clock.proc))
-        return known is not None and (clock.kind == TOTAL or known == (clock.kind, clock.since))
+        proc, does = clock[2:4], clock[4:6]
+        return proc in self._begun if clock.kind == TOTAL else self._since.get(proc) == does
 
 
 Target = tuple[int, int]  # what is to be removed: cluster and proc, as in RemoveJobs

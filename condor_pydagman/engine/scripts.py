@@ -190,12 +190,12 @@ def on_deferred(run: RunState, node: int, event: LogEvent) -> None:
     if kind is None or script is None or not (run.recovering and script.defer.is_limited):
         return
     key = HeldProc(node, event.cluster, event.proc, int(hold)) if hold.isdecimal() else node
-    known = _put_offs(run, kind)
-    since = known[key].since if key in known else event.time
-    delay = rules.defer_delay_s(script.defer, Deferral(event.value - 1, since), event.time)
+    known, at = _put_offs(run, kind), run.happened(event.time)
+    since = known[key].since if key in known else at
+    delay = rules.defer_delay_s(script.defer, Deferral(event.value - 1, since), at)
     queue = run.scripts.by_kind.get(kind)
     if queue is not None and node in queue.nodes:
-        queue.defer(node, event.time + (delay or 0.0))
+        queue.defer(node, at + (delay or 0.0))
     known[key] = Deferral(event.value, since)
 
 

@@ -84,7 +84,7 @@ LINES = {
     "data_requests": 1745,
     "engine": 7968,
     "explain": 2304,
-    "features": 30665,
+    "features": 30718,
     "follow": 4593,
     "graph": 4299,
     "language": 4050,
@@ -99,7 +99,7 @@ LINES = {
     "web": 3053,
     "workflow": 2692,
 }
-LINES_OF_TESTS = 135_107
+LINES_OF_TESTS = 135_198
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_278,

@@ -32,7 +32,8 @@ def take_results(found: FoundDag, names: Sequence[str], pattern: str) -> tuple[i
         raise PydagmanError(f"there is no node {missing[0]} with CACHE, and without DONE")
     who = f"{user_name(os.geteuid())} on {time.strftime('%Y-%m-%d at %H:%M:%S')}"
     with working_directory(found.directory):
-        of = take(dag, found.paths.cache, {by_name[name] for name in chosen}, who)
+        nodes = {by_name[name] for name in chosen}
+        of = take(dag, found.paths.cache, nodes, who, is_live=found.is_live)
     lines = []
     for node, (why, refused) in sorted(of.items()):
         what = f"not taken: {refused}" if refused else f"taken as it is, though {why}"

@@ -87,6 +87,8 @@ def test_what_makes_no_difference(edit: str) -> None:
         ("seed = 1 -> seed = 2", "arguments"),
         ("seed = 1 -> seed = 1\nseed = 2", "arguments"),
         ("$(seed) -> '$(seed)'", "arguments"),
+        ('--seed $(seed) -n 5 -> "--seed\u00a01 -n 5"', "arguments"),
+        ("+Site -> box_oauth_permissions = a\n+Site", "box_oauth_permissions"),
         ("$(seed) -> $ENV(SEED)", "arguments"),
         ("A=1 -> A=2", "environment"),
         ("environment -> getenv = true\nenvironment", "getenv"),
@@ -101,6 +103,18 @@ def test_what_makes_no_difference(edit: str) -> None:
 )
 def test_what_makes_a_difference(edit: str, names: str) -> None:
     assert changed(edited(edit)) == names
+
+
+def test_quotes_that_belong_to_the_text_count() -> None:
+    first = edited('--seed $(seed) -n 5 -> "a"')
+    assert changed(edited('"a" -> """a"""', of=first), first=first) == "arguments"
+    assert changed(edited('"a" -> a', of=first), first=first) == ""
+
+
+def test_blanks_behind_a_value_count_without_quotes() -> None:
+    first = edited('"A=1 B=2" -> A=1;B=2')
+    assert changed(edited("A=1; -> A=1 ;", of=first), first=first) == "environment"
+    assert changed(edited("A=1; -> A=1; ", of=first), first=first) == ""
 
 
 def test_the_last_value_of_a_variable_counts() -> None:
@@ -150,11 +164,28 @@ def test_what_is_ignored_makes_no_difference_where_others_use_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "queue", ["queue x from nowhere.txt", "queue 1001", "include : nowhere\nqueue"]
+    "queue",
+    [
+        "queue x from nowhere.txt",
+        "queue 1001",
+        "include : nowhere\nqueue",
+        "queue seed from (\n1\n\n2\n)",
+        "if $(RETRY)\narguments = 2\nendif\nqueue",
+        "if $ENV(DEBUG:0)\narguments = 2\nendif\nqueue",
+        "arguments = $CHOICE(RETRY, a, b)\nqueue",
+        "a_0 = 1\narguments = $(a_$(retry))\nqueue",
+        "a_2026 = 1\narguments = $(a_$(YEAR))\nqueue",
+    ],
 )
 def test_what_is_not_compared(queue: str) -> None:
     with pytest.raises((PoolError, *BINDINGS)):
         facts(edited(f"queue -> {queue}"))
+
+
+def test_a_choice_by_what_is_known_is_compared() -> None:
+    first = edited("queue -> if defined X\narguments = 2\nendif\nqueue")
+    assert changed(edited("arguments = 2 -> arguments = 3", of=first), first=first) == ""
+    assert facts(edited("queue -> log = $(RETRY).log\nif version > 8.0.0\nendif\nqueue"))
 
 
 def test_the_page_has_what_does_not_count() -> None:

@@ -99,6 +99,20 @@ def test_files_that_a_description_includes_count(tmp_path: Path) -> None:
     assert place.why() == "arguments and queue in its submit description have changed"
 
 
+def test_files_that_are_not_read_count_by_size_and_time(tmp_path: Path) -> None:
+    """A link is not followed, since it may be others'; but the file must not change unnoticed."""
+    (tmp_path / "real").write_text("1\n2\n")
+    (tmp_path / "items").symlink_to("real")
+    place = Place(tmp_path, text="executable = e\nqueue x from items\n")
+    assert place.why() == ""
+    (tmp_path / "real").write_text("1\n3\n4\n")
+    assert place.why().startswith("its submit description, compared as it is written, has changed")
+    (tmp_path / "real").unlink()
+    assert place.why() == (
+        "its submit description can't be read: items is not read: it is not a regular file"
+    )
+
+
 def test_what_can_not_be_read_is_compared_as_it_is_written(tmp_path: Path) -> None:
     text = "executable = $(what:e)\nqueue x from echo 1 |\n"
     place = Place(tmp_path, text=text, variables=[("n", "1", False)])

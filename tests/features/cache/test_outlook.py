@@ -100,8 +100,10 @@ def test_results_that_a_person_takes_as_they_are(filled_cache: str) -> None:
     of = dag()
     of.scripts[of.ids["B"]] = make.dag("B\nSCRIPT PRE B x").scripts[0]
     runs = "its parent B runs"
-    assert take(of, filled_cache, [of.ids["D"]], "ann") == {of.ids["D"]: (runs, runs)}
-    found = take(of, filled_cache, [of.ids["B"], of.ids["C"]], "ann on a day")
+    assert take(of, filled_cache, [of.ids["D"]], "ann", is_live=False) == {
+        of.ids["D"]: (runs, runs)
+    }
+    found = take(of, filled_cache, [of.ids["B"], of.ids["C"]], "ann on a day", is_live=False)
     changed = "its PRE script has changed", ""
     assert found == {of.ids["B"]: changed, of.ids["C"]: ("", "")}
     assert read_records(filled_cache)["B"].taken == "ann on a day"
@@ -114,7 +116,7 @@ def test_results_of_which_nothing_is_kept(tmp_path: Path) -> None:
     (tmp_path / "o").write_text("made")
     for node in range(2):
         CachedOfDag.put(of).cached[node] = Cache(0, "", outputs=(str(tmp_path / "o"),))
-    assert {one for _, one in take(of, path, [0, 1], "ann").values()} == {""}
+    assert {one for _, one in take(of, path, [0, 1], "ann", is_live=False).values()} == {""}
     assert shown(of, path) == {"A": "", "B": ""}
     assert read_records(path)["B"].taken == "ann"
     (tmp_path / "o").write_text("made again")
@@ -125,18 +127,22 @@ def test_results_that_nobody_can_take(filled_cache: str) -> None:
     of = dag("A; B; X")
     of.scripts[0] = make.dag("A\nSCRIPT PRE A x").scripts[0]
     CacheFile(filled_cache).append([began_line("A", "new", {"text": "t"})], {}, sync=False)
-    (refused,) = {one for _, one in take(of, filled_cache, [0], "ann").values()}
+    (refused,) = {one for _, one in take(of, filled_cache, [0], "ann", is_live=False).values()}
     assert refused == "it did not end well when it last ran"
-    assert take(of, filled_cache, [2], "ann")[2][1] == "it has never been done"
+    assert take(of, filled_cache, [2], "ann", is_live=False)[2][1] == "it has never been done"
     CachedOfDag.put(of).cached[1] = Cache(0, "", outputs=("missing",))
-    assert take(of, filled_cache, [1], "ann")[1][1] == "its output missing is not there"
+    assert (
+        take(of, filled_cache, [1], "ann", is_live=False)[1][1] == "its output missing is not there"
+    )
     CachedOfDag.put(of).cached[1] = Cache(0, "", inputs=("missing",))
-    assert take(of, filled_cache, [1], "ann")[1][1] == "its input missing is not there"
+    assert (
+        take(of, filled_cache, [1], "ann", is_live=False)[1][1] == "its input missing is not there"
+    )
     with pytest.raises(FileError, match="cycle"):
-        take(dag("A -> B; B -> A"), filled_cache, [0], "ann")
+        take(dag("A -> B; B -> A"), filled_cache, [0], "ann", is_live=False)
     Path(filled_cache).write_text("mine\n")
     with pytest.raises(FileError, match="another file"):
-        take(of, filled_cache, [0], "ann")
+        take(of, filled_cache, [0], "ann", is_live=False)
 
 
 def test_many_nodes_are_not_all_named(filled_cache: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from condor_pydagman.cli import pydagman
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, cached_node, look_up
-from condor_pydagman.features.cache.adapters.outlook import outlook
+from condor_pydagman.features.cache.adapters.outlook import outlook, take
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
 from condor_pydagman.features.cache.store import began_line, done_line
 from tests.features.cache.cached import all_cached
@@ -74,6 +74,17 @@ def test_what_can_not_be_taken(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no node z with CACHE" in said(capsys, "--take", "z", code=1)
     assert "no node q* with" in said(capsys, "--take", "--pattern", "q*", code=1)
     assert not taken()
+
+
+def test_dagman_adds_lines_meanwhile(work_directory: Path) -> None:
+    """Its line that a node has begun must not be lost since the file is written anew."""
+    cache = work_directory / "t.dag.cache"
+    whole = cache.read_bytes()
+    cache.write_bytes(whole + began_line("x1", "new", {"text": "t"})[:30].encode())
+    made = all_cached("x1 x2 y")
+    for is_live in (True, False):
+        take(made, str(cache), [], "ann", is_live=is_live)
+        assert (cache.read_bytes() == whole) == (not is_live)
 
 
 @pytest.mark.parametrize(

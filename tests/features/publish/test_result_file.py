@@ -79,6 +79,7 @@ def test_values_of_json(tmp_path: Path, value: str, written: str) -> None:
         ("{1, 2}", "it begins with { but is not JSON"),
         ('{"n": 1} {"m": 2}', "it begins with { but is not JSON"),
         ('{"a":' + "[" * 16_000, "its values are nested too deep"),
+        ('{"a":' + "[" * 900 + "]" * 900 + "}", "its values are nested too deep"),
         ('{"loss": {"train": 1}, "n": 2}', "loss has an object in it: give its values names"),
         ('{"n": [1, {}]}', "n has an object in it"),
         ('{"n": [[[[1]]]]}', "n is not a number, text, truth value, or list of these"),

@@ -103,5 +103,21 @@ def test_evictions_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert records(harness) == [(0, "ran for 9000 s (TIMEOUT RUNNING 9000)")]
 
 
+def test_no_clock_of_many_jobs_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two limits of each kind, a job has as many clocks as a heap may have on average."""
+    limits = "QUEUED {0} RUNNING {0} TOTAL {0}"
+    harness = begun_with_timeout(f"{limits.format(900)} WARN\nTIMEOUT A {limits.format(9000)}")
+    monkeypatch.setattr(Clocks, "MIN_COMPACT_LENGTH", 20)
+    looked: list[object] = []
+    runs = Clocks._runs
+    monkeypatch.setattr(Clocks, "_runs", lambda *one: bool(looked.append(0)) or runs(*one))
+    harness.take("A", 5, procs=100)
+    assert clocks(harness) == 400
+    harness.tell(*(make.of_job(EventKind.EXECUTE, 5, proc) for proc in range(100)))
+    heap = harness.engine.run.features["timeout"].clocks._heap
+    assert sum(clock.kind == "TOTAL" for clock in heap) == 200
+    assert len(looked) < 1000
+
+
 def test_few_clocks_are_not_looked_through() -> None:
     assert Clocks.MIN_COMPACT_LENGTH >= 100

@@ -223,3 +223,14 @@ def test_the_end_of_a_script_in_words(kind: ScriptKind, status: int, told: str) 
 )
 def test_what_came_before_a_post_script_in_words(value: int, told: str) -> None:
     assert before_post(value, 0) == told
+
+
+@pytest.mark.parametrize("ahead", [0.0, 1e8])
+def test_a_script_that_was_put_off_by_a_clock_that_was_ahead_runs_in_time(ahead: float) -> None:
+    harness = make.EngineHarness("A\nSCRIPT DEFER 2 30 TIMES 3 PRE A p").begin(recovering=True)
+    put_off = make.record("DEFERRED", "A", value=1)
+    put_off = put_off._replace(text="PRE", time=harness.now + ahead)
+    harness.tell(put_off, inputs.LogCaughtUp(), inputs.QueueListed(()))
+    assert not harness.asked(do.RunScript)
+    harness.wait(30.0)
+    assert [script.node for script in harness.asked(do.RunScript)] == [0]

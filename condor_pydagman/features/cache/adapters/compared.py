@@ -6,6 +6,7 @@ written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 
@@ -18,6 +19,17 @@ from condor_pydagman.language import submit_commands
 MAX_JOBS = 1000  # of a description; of more, the text is compared
 SHAPE = ([str], dict)  # of the answer of `values`
 _MASK = "-"  # stands for what is ignored, wherever it is used
+_OF_SERVICE = "_oauth_"  # within commands that begin with the name of a service
+_BLANKS = re.compile(r"[ \t\r\n]+")  # between arguments; other blanks are of their text
+# What differs from run to run; and what chooses by it, so that only one side would be compared.
+_VARIES = re.compile(
+    r"\b(?:RETRY|SUBMIT_TIME|YEAR|MONTH|DAY)\b(?![ \t]*=)"
+    r"|\$(?:ENV|RANDOM_CHOICE|RANDOM_INTEGER)\(",
+    re.I,
+)
+_CHOOSES = re.compile(
+    r"^[ \t]*(?:el)?if\b(?![ \t]+version\b)|\$(?:CHOICE|EVAL|SUBSTR)\(|\$\([^():\n]*\$", re.I | re.M
+)
 # Commands that do not count: where, when and how a job runs, who pays and who is told of it.
 _DO_NOT_COUNT = """
 accounting_group* allowed_* batch_id batch_name concurrency_limits* cron_* dag* deferral_*
@@ -56,9 +68,13 @@ def values(
         counts, ignores: see `CachedNode`.
 
     Raises:
-        PoolError: it makes too many jobs.
+        PoolError: it makes too many jobs, or what they come to is not known before they run.
         what the bindings raise.
     """
+    if _VARIES.search(text) and _CHOOSES.search(text):
+        raise PoolError(
+            "$(RETRY), $ENV, $RANDOM or the date may choose what counts", transient=False
+        )
     description = descriptions.parse(text)
     ignored = set(map(one_name, ignores))
     for key in list(description.keys()):
@@ -67,6 +83,8 @@ def values(
     items, each = descriptions.queued(description)
     if len(items) * each > MAX_JOBS:
         raise PoolError(f"it makes more than {MAX_JOBS:,} jobs", transient=False)
+    if len(items) > 1 and not any(items):  # the bindings read none of them then
+        raise PoolError("one of its items is empty", transient=False)
     items = [{k: v for k, v in one.items() if one_name(k) not in ignored} for one in items]
     keys = [*description.keys(), *(items[0] if items else ())]
     names = _names(keys, {*map(one_name, counts)}, ignored)
@@ -89,7 +107,8 @@ def _names(
     for key in sorted(keys, key=lambda key: key.lower() in _OTHER_NAMES):
         name = one_name(key)
         command = one_name(name.lstrip("+"))
-        is_macro = name == command and key.lower() not in submit_commands.ALL
+        is_known = key.lower() in submit_commands.ALL or _OF_SERVICE in name
+        is_macro = name == command and not is_known
         if name in counts or not (is_macro or command in DO_NOT_COUNT or name in ignored):
             found.setdefault(name, key)
     return found
@@ -101,12 +120,15 @@ def _plain(name: str, value: str) -> str:
         return "" if value.lower() in ("vanilla", "5") else value.lower()
     if name.endswith("_files"):
         return ",".join(filter(None, map(str.strip, value.split(","))))
-    inside = value.strip('"')
+    is_quoted = len(value) > 1 and value[0] == value[-1] == '"'
+    inside = value[1:-1] if is_quoted else value
     if name not in ("arguments", "environment") or not {"'", '"'}.isdisjoint(inside):
         return value
     # Without quotes around them, a ; stands between variables, and blanks belong to values.
-    is_older = name == "environment" and inside == value
-    words = list(map(str.strip, inside.split(";" if is_older else None)))
+    if name == "environment" and not is_quoted:
+        words = [word.lstrip(" \t\r\n") for word in inside.split(";")]
+    else:
+        words = [word for word in _BLANKS.split(inside) if word]
     if name == "environment":
         words = sorted({word.partition("=")[0]: word for word in words}.values())
     return "\n".join(words)

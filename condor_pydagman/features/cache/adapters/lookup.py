@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 import secrets
+from collections.abc import Mapping
 from functools import lru_cache
 
 from condor_pydagman.adapters.files import working_directory
@@ -95,7 +96,7 @@ def look_up(question: Question, record: Record | None, files: CachedFiles) -> Fo
     if why or record is None:
         return Found(False, new_result(), printable(why)[:MAX_WHY], {} if problem else facts)
     how = f"its result was taken as it is by {record.taken}" if record.taken else ""
-    return Found(True, record.result, how, facts)
+    return Found(True, record.result, printable(how)[:MAX_WHY], facts)
 
 
 def _facts(question: Question, record: Record | None, files: CachedFiles) -> tuple[Facts, str]:
@@ -126,10 +127,12 @@ def _described(node: CachedNode, old: Facts, files: CachedFiles) -> Facts:
         OSError, FileError: it can't be read.
     """
     text, owner = files.text(os.path.join(node.directory, node.submit), node.description)
+    unread = ""
     if _NAMES_FILES.search(text):
         with working_directory(node.directory):
-            text = Followed(text, owner).text
-    given = digest([node.name, node.variables, node.counts, node.ignores, text])
+            followed = Followed(text, owner)
+            text, unread = followed.text, _of_unread(followed.unread, files)
+    given = digest([node.name, node.variables, node.counts, node.ignores, text + unread])
     if old.get(TEXT) == given:
         return {name: old[name] for name in old if name.startswith((TEXT, VALUE, PROGRAMS, UNREAD))}
     try:
@@ -141,6 +144,24 @@ def _described(node: CachedNode, old: Facts, files: CachedFiles) -> Facts:
         return {TEXT: given, UNREAD: printable(str(error))[:MAX_WHY], PROGRAMS: program or ""}
     facts = {VALUE + name: str(value) for name, value in values.items()}
     return {TEXT: given, PROGRAMS: "\n".join(programs), **facts}
+
+
+def _of_unread(unread: Mapping[str, str], files: CachedFiles) -> str:
+    """Facts of the files of a description that are not read: links, others' files, large ones; not
+    those of programs, and of names with macros, which are not known.
+
+    Raises:
+        FileError: nothing is known of them.
+    """
+    facts = []
+    for why, name in unread.items():
+        if "$" in name or "|" in name:
+            continue
+        look = files.look(name, checksum=False)
+        if look.problem:
+            raise FileError(why)
+        facts.append(f"# {look.fact}\n")
+    return "".join(facts)
 
 
 def _as_submitted(node: CachedNode, text: str) -> str:

@@ -45,17 +45,20 @@ def outlook(dag: Dag, path: str) -> dict[int, str]:
         return {}
 
 
-def take(dag: Dag, path: str, nodes: Collection[int], who: str) -> dict[int, tuple[str, str]]:
+def take(
+    dag: Dag, path: str, nodes: Collection[int], who: str, *, is_live: bool
+) -> dict[int, tuple[str, str]]:
     """Take the results of nodes as they are; of each node why it would run, and why its result
     can't be taken.
 
     Args:
         who: a person, and when.
+        is_live: whether DAGMan may write the store meanwhile.
 
     Raises:
         FileError: the store can't be written, or the DAG has a cycle.
     """
-    store = CacheFile(path)
+    store = CacheFile(path, tidies=not is_live)
     made = _Outlook(dag, store.records(), nodes, who)
     try:
         made.of_all()

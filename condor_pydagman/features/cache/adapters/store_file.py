@@ -23,10 +23,15 @@ _Identity = tuple[int, int, int, int]
 
 
 class CacheFile:
-    """The file, which others may delete or replace at any time."""
+    """The file, which others may delete or replace at any time.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    Args:
+        tidies: whether it is written anew when it is damaged or long: only one process may do so,
+            since lines that another one adds meanwhile are lost.
+    """
+
+    def __init__(self, path: str, *, tidies: bool = True) -> None:
+        self.path, self._tidies = path, tidies
         self.problems: list[str] = []  # what is wrong with it, in lines that have not been taken
         self._records: dict[str, Record] = {}
         self._seen: _Identity | None = None
@@ -80,7 +85,7 @@ class CacheFile:
             return
         if read.damage:
             self._say(read.damage)
-        if read.damage or read.size < len(data) or _is_long(read):
+        if self._tidies and (read.damage or read.size < len(data) or _is_long(read)):
             self._write_anew()
         self._seen = self._identity()
 

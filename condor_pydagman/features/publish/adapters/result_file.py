@@ -44,7 +44,10 @@ def read_result(path: str) -> list[tuple[str, str]]:
     """
     text = _text(path)
     if text.lstrip()[:1] == "{":
-        return _sorted(_read_json(text))
+        try:
+            return _sorted(_read_json(text))
+        except RecursionError:
+            raise BadResult("its values are nested too deep") from None
     if text.lstrip()[:1] != "[":
         lines = (line.strip() for line in text.splitlines())
         text = "[" + ";\n".join(line for line in lines if line[:1] not in ("", "#")) + "]"
@@ -72,8 +75,6 @@ def _read_json(text: str) -> list[tuple[str, Any]]:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise BadResult(f"it begins with {{ but is not JSON: {place}: {error.msg}") from None
-    except RecursionError:
-        raise BadResult("its values are nested too deep") from None
     for name, count in Counter(name.lower() for name, _ in pairs).items():
         if count > 1:
             raise BadResult(f"{name[:100]!r} is there twice; case does not count in ClassAds")
