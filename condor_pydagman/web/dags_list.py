@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from condor_pydagman import feature_table
@@ -242,6 +243,7 @@ def id_of(found: FoundDag) -> str:
     return id_of_path(os.path.join(found.directory, found.paths.primary))
 
 
+@lru_cache(maxsize=4096)  # a file system that hangs is asked once, not at each look at the list
 def id_of_path(path: str) -> str:
     """The same by the path of its first DAG file."""
     path = os.path.realpath(path)
