@@ -67,7 +67,7 @@ def node_rows(
 def _of_last(node: NodeRun, dag: Dag | None, number: int | None, now: float) -> dict[str, Any]:
     """What there is of its last attempt, and what the DAG says of it."""
     *_, row = attempt_table.rows_of(node, dag, now)
-    row.update(kind=None, category=None)
+    row.update(kind=None, category=None, job=row["job"] or None)
     if dag is not None and number is not None:
         row.update(kind=NodeKind(dag.kinds[number]).name, category=dag.categories.get(number))
     return row

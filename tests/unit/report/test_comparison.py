@@ -63,8 +63,7 @@ def test_runs_by_number(work_directory: Path, capsys: pytest.CaptureFixture[str]
 
 def test_a_node_of_an_earlier_run_is_told_by_its_last_attempt() -> None:
     run, node, last = Run(), NodeRun("A"), Attempt(0)
-    run.nodes["A"], node.attempts = node, (last,)
-    last.over = True
+    run.nodes["A"], node.attempts, last.over = node, (last,), True
     for last.value, status in ((0, "done"), (1, "failed")):
         assert times_of(run, 0.0)["A"] == NodeTimes(attempts=1, failed=last.value, status=status)
 
