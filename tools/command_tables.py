@@ -151,7 +151,8 @@ def _word(parser: Parser, action: argparse.Action) -> Word:
     if action.choices:
         choices = tuple(str(choice) for choice in action.choices)
         return Word(_names(action), "|".join(choices), choices, text)
-    argument = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    shown = action.metavar or action.dest.upper()
+    argument = shown if isinstance(shown, str) else " ".join(shown)
     if argument in _WORDS_OF_METAVAR:
         return Word(_names(action), argument, _WORDS_OF_METAVAR[argument], text)
     values = _OF_METAVAR.get(argument, NOTHING)

@@ -10,9 +10,8 @@ from typing import Any
 
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import why_done
-from condor_pydagman.graph.joins import is_join_name
 from condor_pydagman.graph.model import LEFT_OUT, Dag
-from condor_pydagman.report.spans import attempts_of, has_failed, job_parts
+from condor_pydagman.report.spans import attempts_of, has_failed, job_parts, known_nodes
 from condor_pydagman.vocabulary import NodeStatus
 
 FIELDS = (
@@ -43,11 +42,6 @@ def rows(
     """
     for node in known_nodes(run):
         yield from rows_of(node, dag, now, numbers)
-
-
-def known_nodes(run: Run) -> Iterator[NodeRun]:
-    """The nodes, without those that only join others."""
-    return (node for name, node in run.nodes.items() if not is_join_name(name))
 
 
 def rows_of(

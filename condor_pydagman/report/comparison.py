@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from condor_pydagman.follow.run_model import NodeRun, Run
-from condor_pydagman.graph.joins import is_join_name
+from condor_pydagman.follow.past_runs import CUT_OFF
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.report.spans import attempts_of, has_failed, job_parts
+from condor_pydagman.report.spans import attempts_of, has_failed, job_parts, known_nodes
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
@@ -36,8 +36,7 @@ class NodeTimes(NamedTuple):
 
 def times_of(run: Run, now: float) -> dict[str, NodeTimes]:
     """The times of the nodes that people know, by name; `now` is the end of what goes on."""
-    nodes = run.nodes.values()
-    return {node.name: _of_node(node, now) for node in nodes if not is_join_name(node.name)}
+    return {node.name: _of_node(node, now) for node in known_nodes(run)}
 
 
 def _of_node(node: NodeRun, now: float) -> NodeTimes:
@@ -48,6 +47,9 @@ def _of_node(node: NodeRun, now: float) -> NodeTimes:
         for kind, begin, end in job_parts(attempt, now):
             sums[_PARTS[kind]] += end - begin
     status = _WORDS.get(node.counted, "not ended")
+    last = node.attempts[-1] if node.attempts else Attempt(0)
+    if node.status is NodeStatus.NOT_READY and last.over and last.reason != CUT_OFF:
+        status = "failed" if has_failed(node, last, None) else "done"  # an earlier run
     return NodeTimes(**sums, attempts=len(node.attempts), failed=failed, status=status)
 
 

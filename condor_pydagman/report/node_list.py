@@ -15,6 +15,7 @@ from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_d
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.report import attempt_table
+from condor_pydagman.report.spans import known_nodes
 from condor_pydagman.vocabulary import NodeKind
 from condor_pydagman.words import result
 
@@ -48,7 +49,7 @@ def node_rows(
     )
     matches = re.compile(patterns or r"(?!)").match
     is_quick = set(wanted) <= set(_QUICK)
-    for node in attempt_table.known_nodes(run):
+    for node in known_nodes(run):
         if names and not (node.name in exact or matches(node.name)):
             continue
         number = dag.find(node.name) if dag is not None else None
@@ -66,7 +67,7 @@ def node_rows(
 def _of_last(node: NodeRun, dag: Dag | None, number: int | None, now: float) -> dict[str, Any]:
     """What there is of its last attempt, and what the DAG says of it."""
     *_, row = attempt_table.rows_of(node, dag, now)
-    row.update(kind=None, category=None)
+    row.update(kind=None, category=None, job=row["job"] or None)
     if dag is not None and number is not None:
         row.update(kind=NodeKind(dag.kinds[number]).name, category=dag.categories.get(number))
     return row

@@ -38,18 +38,18 @@ class Span(NamedTuple):
         return total
 
 
+def known_nodes(run: Run) -> Iterator[NodeRun]:
+    """The nodes, without those that only join others."""
+    return (node for name, node in run.nodes.items() if not is_join_name(name))
+
+
 def spans(run: Run, now: float) -> list[Span]:
     """All attempts that have begun, in the order of their begin; of nodes that people know.
 
     Args:
         now: end of what goes on.
     """
-    found = [
-        span
-        for node in run.nodes.values()
-        if not is_join_name(node.name)
-        for span in spans_of(node, now)
-    ]
+    found = [span for node in known_nodes(run) for span in spans_of(node, now)]
     return sorted(found, key=lambda span: (span.begin, span.node, span.number))
 
 
@@ -129,17 +129,17 @@ def _waited(attempt: Attempt, since: float, until: float) -> Iterator[tuple[str,
 
 
 def has_failed(node: NodeRun, attempt: Attempt, following: Attempt | None) -> bool:
-    """Whether an attempt that is over has failed.  Of the last one of an earlier run only the
-    results of its job and POST script are known.
+    """Whether an attempt that is over has failed.  Of the last one of an earlier run, in
+    which no node has a state, only the results of its job and POST script are known.
 
     Args:
         following: the next one, None if there is none.
     """
     if node.is_service and attempt.value == RETURN_JOB_ABORTED:
         return False  # as it is removed at the end
-    if following is None:
+    if following is None and node.status is not NodeStatus.NOT_READY:
         return node.status is not NodeStatus.DONE
-    if following.number:
+    if following is not None and following.number:
         return True  # or there would be no other
     if attempt.post is not None and attempt.post.value is not None:
         return bool(attempt.post.value)

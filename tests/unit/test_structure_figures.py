@@ -94,7 +94,7 @@ LINES = {
     "placement": 13582,
     "pool": 1725,
     "records": 2947,
-    "report": 2529,
+    "report": 2526,
     "transfer": 10,
     "web": 3055,
     "workflow": 2692,

@@ -29,7 +29,7 @@ def take_results(found: FoundDag, names: Sequence[str], pattern: str) -> tuple[i
     chosen = names or [name for name in by_name if fnmatchcase(name, pattern)]
     missing = [name for name in chosen or [pattern] if name not in by_name]
     if missing:
-        raise PydagmanError(f"there is no node {missing[0]} with CACHE, and without DONE")
+        raise PydagmanError(f"there is no node {missing[0]} with CACHE that is not marked DONE")
     who = f"{user_name(os.geteuid())} on {time.strftime('%Y-%m-%d at %H:%M:%S')}"
     with working_directory(found.directory):
         nodes = {by_name[name] for name in chosen}

@@ -48,6 +48,7 @@ def test_letters_mean_what_they_mean_to_condor_q(letters: str) -> None:
 
 
 Said = tuple[int, str, str]
+Words = tuple[str, ...]
 
 
 @pytest.fixture
@@ -101,17 +102,19 @@ def test_the_table(said: Callable[..., Said]) -> None:
         (("x*",), ""),
     ],
 )
-def test_which(said: Callable[..., Said], words: tuple[str, ...], names: str) -> None:
+def test_which(said: Callable[..., Said], words: Words, names: str) -> None:
     assert said(*words, "-af", "node") == (0, "".join(f"{name}\n" for name in names), "")
 
 
-def test_autoformat(said: Callable[..., Said]) -> None:
+def test_autoformat(said: Callable[..., Said], logs: DagLogs) -> None:
     assert said("-af:jlV", "Node", "CATEGORY", "hosts", "-state", "held")[1] == (
         'ID = "8.0" node = "B" category = "few" hosts = { "slot1@one" }\n'
     )
     assert said("--AutoFormat:h,", "node", "since", "kind", "--state", "held")[1] == (
         f"node, since       , kind\nB   , {BEGIN}, JOB\n"
     )
+    logs.say("Running PRE script of Node C...")
+    assert said("C", "-af", "attempts", "job")[1] == "1 undefined\n"
 
 
 @pytest.mark.parametrize(
@@ -127,9 +130,7 @@ def test_autoformat(said: Callable[..., Said]) -> None:
         (("-af:lh", "node"), 2, "-af takes only one of the letters l and h"),
     ],
 )
-def test_what_is_wrong(
-    said: Callable[..., Said], words: tuple[str, ...], code: int, why: str
-) -> None:
+def test_what_is_wrong(said: Callable[..., Said], words: Words, code: int, why: str) -> None:
     found, out, err = said(*words)
     assert (found, out) == (code, "")
     assert why in err

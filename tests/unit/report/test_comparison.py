@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli import pydagman
-from condor_pydagman.report.comparison import NodeTimes, why
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
+from condor_pydagman.report.comparison import NodeTimes, times_of, why
 from tests.dag_logs import DagLogs
 
 DAG = "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nRETRY A 1\n"
@@ -33,16 +34,14 @@ def a_run(directory: Path, name: str, *, ran: int, fails: bool = False) -> None:
 def compared(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, list[str]]:
     assert pydagman.main(["report", "--compare", *words]) == 0
     lines = capsys.readouterr().out.splitlines()
-    return {line[:15].strip(): line[15:].split("  ") for line in lines}
+    cells = {line[:15].strip(): line[15:].split("  ") for line in lines}
+    return {name: [cell.strip() for cell in row if cell] for name, row in cells.items()}
 
 
 def test_a_slower_run(work_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a_run(work_directory, "a.dag", ran=60)
     a_run(work_directory, "b.dag", ran=90, fails=True)
-    told = {
-        name: [c.strip() for c in row if c]
-        for name, row in compared(capsys, "a.dag", "b.dag").items()
-    }
+    told = compared(capsys, "a.dag", "b.dag")
     assert told["took"] == ["1 min 16 s", "3 min 21 s", "+2 min 5 s"]
     assert told["jobs waited"] == ["5 s", "10 s", "+5 s"]
     assert told["jobs held"] == ["0 s", "0 s", "same"]
@@ -56,10 +55,17 @@ def test_a_slower_run(work_directory: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_runs_by_number(work_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a_run(work_directory, "a.dag", ran=60)
-    assert [one.strip() for one in compared(capsys, "a.dag:1", "a.dag:-1")["took"]][-1] == "same"
+    assert compared(capsys, "a.dag:1", "a.dag:-1")["took"][-1] == "same"
     for word in ("a.dag:2", "a.dag:-2"):
         assert pydagman.main(["report", "--compare", word, "a.dag"]) == 1
         assert f"a.dag has 1 run, and no run {word[6:]}" in capsys.readouterr().err
+
+
+def test_a_node_of_an_earlier_run_is_told_by_its_last_attempt() -> None:
+    run, node, last = Run(), NodeRun("A"), Attempt(0)
+    run.nodes["A"], node.attempts, last.over = node, (last,), True
+    for last.value, status in ((0, "done"), (1, "failed")):
+        assert times_of(run, 0.0)["A"] == NodeTimes(attempts=1, failed=last.value, status=status)
 
 
 @pytest.mark.parametrize(
