@@ -634,6 +634,10 @@ class FeatureData:
         """The names of files in lines about a node, macros included."""
         return ()
 
+    def lines_used(self, node: int) -> Iterable[str]:
+        """Names of lines of the submit description, in lower case, that its lines make use of."""
+        return ()
+
     def told(self, node: int) -> Iterable[str]:
         """What people are told of a node whose state says nothing of it, in clauses."""
         return ()

@@ -346,6 +346,8 @@ class UnusedLineRules:
                 self._named.setdefault(text, set()).update(mentioned(one.value))
             if one.key.lower() == "universe":
                 self._of_any_universe.add(text)
+        for data in self._dag.features.values():
+            self._named.setdefault(text, set()).update(data.lines_used(node))
 
     def report(self) -> None:
         """Tell of each line once, with the first node of its description."""
@@ -547,6 +549,8 @@ class _Variables:
             for data in self._dag.features.values():
                 texts += data.file_names(node)
             elsewhere = {name for text in texts for name in mentioned(text)}
+            for data in self._dag.features.values():
+                elsewhere.update(data.lines_used(node))
             if elsewhere:
                 self._used |= elsewhere
                 unused = tuple(key for key in unused if key not in elsewhere)

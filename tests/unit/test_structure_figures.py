@@ -66,7 +66,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_331}
+LOADED = {"modules": 135, "lines": 32_335}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -84,11 +84,11 @@ LINES = {
     "data_requests": 1745,
     "engine": 7968,
     "explain": 2304,
-    "features": 30718,
+    "features": 30723,
     "follow": 4593,
-    "graph": 4299,
+    "graph": 4303,
     "language": 4050,
-    "lint": 3930,
+    "lint": 3934,
     "monitor": 3655,
     "picture": 3018,
     "placement": 13582,
@@ -99,13 +99,13 @@ LINES = {
     "web": 3055,
     "workflow": 2692,
 }
-LINES_OF_TESTS = 135_198
+LINES_OF_TESTS = 135_204
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_278,
-    "cli/dagman.py": 35_198,
-    "cli/dag_checker.py": 18_057,
-    "cli/watch.py": 30_554,
+    "cli/submit_dag.py": 35_286,
+    "cli/dagman.py": 35_202,
+    "cli/dag_checker.py": 18_065,
+    "cli/watch.py": 30_558,
     "placement/data_node.py": 21_895,
 }
 # Words of the names of features, in the modules that every DAG uses.

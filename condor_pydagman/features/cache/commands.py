@@ -101,6 +101,11 @@ class CachedOfDag(FeatureData):
         one = self.cached.get(node, _NOTHING)
         return (*one.inputs, *one.outputs)
 
+    def lines_used(self, node: int) -> tuple[str, ...]:
+        """As of `FeatureData`."""
+        one = self.cached.get(node, _NOTHING)
+        return (*one.counts, *one.ignores)
+
     def complete(self, building: Building) -> None:
         """Leave out nodes that publish something, or add to the DAG.
 

@@ -270,6 +270,12 @@ def test_numbers_and_names_that_htcondor_takes_otherwise(text: str, told: str) -
     assert codes(("" if "cmd" in text else GOOD) + text) == ([told] if told else [])
 
 
+def test_what_a_line_of_the_dag_file_makes_use_of() -> None:
+    dag = 'JOB X x.sub\nVARS X run="1"\nCACHE X COUNTS version run OUTPUTS x.out\n'
+    assert codes(f"{GOOD}version = 3\nqueue\n", dag) == ["DAG413"]  # which is about CACHE
+    assert set(codes(f"{GOOD}verzion = 3\nqueue\n", dag)) == {"DAG413", "DAG422"}
+
+
 def test_a_universe_that_vars_choose() -> None:
     dag = 'JOB X x.sub\nJOB Y x.sub\nVARS Y universe="grid"\n'
     assert codes(f"{GOOD}grid_resource = x\nqueue\n", dag) == []
