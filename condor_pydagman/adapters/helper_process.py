@@ -113,7 +113,7 @@ class HelperProcess(Calls):
         self._tell: Then | None = None  # who has asked last
         if helper.waker is not None:
             helper.waker.begin(epoll)
-        self._is_limited = not helper.max_bytes  # in the process: its memory
+        self._must_limit = bool(helper.max_bytes)  # in the process, before its first order
 
     @property
     def rests(self) -> bool:
@@ -158,8 +158,8 @@ class HelperProcess(Calls):
 
     def _serve(self, order: Any) -> list[Any]:
         """In the process: why nothing has come of an order, or the answer."""
-        if not self._is_limited:
-            self._is_limited = True
+        if self._must_limit:
+            self._must_limit = False
             _limit_memory(self.helper.max_bytes)
         try:
             return [None, self.helper.serve(order)]

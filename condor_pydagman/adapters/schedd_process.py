@@ -230,7 +230,7 @@ def _has_large_parent() -> bool:
 def obey(adapter: ScheddAdapter, request: ask.Request) -> Any:
     """Perform a request; returns the result, or the PoolError that says why there is none.
 
-    The history part of a ListQueue is done by `history_process`.
+    The history part of a ListQueue is done by `HistorySearch`.
     """
     try:
         return _HANDLERS[type(request)](adapter, request)

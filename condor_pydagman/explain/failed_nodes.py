@@ -86,15 +86,15 @@ def failures_by_kind(run: Run, dag: Dag | None) -> list[list[Failure]]:
 
 
 def failure_of(node: NodeRun, run: Run, dag: Dag | None) -> Failure:
-    """Why a node has failed, by its last attempt."""
+    """Why a node has failed, by its last attempt; in the order of `overview.failure_of`."""
+    if node.cancelled_by:
+        return Failure(node, "node.cancelled", reason=message(node.cancelled_by))
     attempt = node.attempts[-1] if node.attempts else Attempt(0)
     killed = run.killed_script(node)
     if killed:
         return Failure(node, "node.stopped", -signal.SIGKILL, f"{killed} script")
     if attempt.post is not None and attempt.post.value:
         return Failure(node, "node.post", attempt.post.value, run.unstarted.get(node.name, ""))
-    if node.cancelled_by:
-        return Failure(node, "node.cancelled", reason=message(node.cancelled_by))
     if not attempt.procs:
         return _failure_before_jobs(node, attempt, run)
     if attempt.value == RETURN_JOB_ABORTED:

@@ -23,7 +23,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
 _TO_START = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.PRERUN)
-_ENDED = (NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE)
+_LEFT = (*_TO_START, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 
 
 def with_load(facts: Facts, state: GraphState | None) -> Facts:
@@ -35,8 +35,8 @@ def with_load(facts: Facts, state: GraphState | None) -> Facts:
         load=_load(facts, state) if facts.is_live else None,
         retrying=retrying,
         next_retry=next_retry,
-        to_start=state is not None and _are_to_start(state),
-        all_ended=state is not None and all(status in _ENDED for status in state.status),
+        to_start=state is not None and _has_any(state, _TO_START, NodeKind.FINAL, NodeKind.SERVICE),
+        all_ended=state is not None and not _has_any(state, _LEFT, NodeKind.SERVICE),
     )
 
 
@@ -64,9 +64,9 @@ def _retrying(facts: Facts, state: GraphState | None) -> tuple[Nodes, float]:
     return _nodes([name for _, name in waiting]), facts.now + left
 
 
-def _are_to_start(state: GraphState) -> bool:
-    """Whether any node but the FINAL one waits."""
-    return any(state.dag.kinds[node] != NodeKind.FINAL for node in state.of_status(*_TO_START))
+def _has_any(state: GraphState, statuses: Sequence[NodeStatus], *apart: NodeKind) -> bool:
+    """Whether any node is in one of these states, nodes of some kinds apart."""
+    return any(state.dag.kinds[node] not in apart for node in state.of_status(*statuses))
 
 
 def _held_jobs(facts: Facts) -> Sequence[QueuedJob]:

@@ -115,8 +115,8 @@ class Facts(NamedTuple):
     limit_places: Mapping[str, str] = {}  # where throttles were set, by their names in the job ad
     retrying: Nodes = Nodes()  # failed nodes that wait for their next attempt
     next_retry: float = 0.0  # when the first of these begins; 0.0 if that is not known
-    to_start: bool = False  # whether nodes are left that have not begun, the FINAL node apart
-    all_ended: bool = False  # whether no node is left that could go on
+    to_start: bool = False  # whether nodes but FINAL, SERVICE ones have not begun
+    all_ended: bool = False  # whether no node but SERVICE ones could go on
     # what features know beyond the run, by their names: as they have told an explanation
     # (`monitor.outside_facts`), or a glance at the DAG (`Overview.of_features`)
     of: Mapping[str, Any] = {}

@@ -108,10 +108,6 @@ def test_names_are_printable() -> None:
 
 
 def test_exit_codes_of_data_nodes() -> None:
-    found = the_finding(failed("DATA A a.dap\n", "A", attempt(value=12)))
-    assert found.advice == (
-        "Exit code 12 of a DATA node means: the source is not there (docs/data-placement.md).",
-    )
     assert the_finding(failed(TEXT, "A", attempt(value=12))).advice == ()
     (advice,) = the_finding(failed("DATA A a.dap\n", "A", attempt(value=30))).advice
     assert "its requests failed for different reasons" in advice
