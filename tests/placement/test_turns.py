@@ -198,6 +198,26 @@ def test_a_held_lock_of_the_directory_leaves_the_user_alone(
     assert any("only for this user" in line for line in bench.said)
 
 
+def test_streams_that_fail_with_the_shared_directory_together_all_leave_it(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        placement_directory, "DEFAULT", f"{tmp_path}/none/condor_pydagman-placement"
+    )
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(turns, "_LOCK_S", 0.5)
+    bench.turns.settings = bench.turns.settings._replace(max_transfers=3)
+    fd = os.open(bench.path, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    streams = [bench.soon() for _ in range(3)]
+    for stream in streams:
+        stream.get().close()
+    os.close(fd)
+    own = bench.turns.board()
+    with pytest.raises(Fault, match="limits can't be kept: it is full"):
+        bench.turns.leave_shared("it is full", own)
+
+
 def test_too_many_files_leave_the_user_alone(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
