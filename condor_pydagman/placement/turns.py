@@ -258,10 +258,9 @@ class Turn:
                 if view.resting and elsewhere():
                     return False
                 about = view.verdict.full, round(_rested_at(view))
-                if about != said:
+                if about != said and self._turns.may_say("{} {}".format(*about)):
                     said = about
-                    if self._turns.may_say("{} {}".format(*about)):
-                        wait.begins(_reason(view, self._services))
+                    wait.begins(_reason(view, self._services))
                 self._wait(board, view, progress)
             except Unusable as error:
                 failed = self._board

@@ -218,6 +218,21 @@ def test_streams_that_fail_with_the_shared_directory_together_all_leave_it(
         bench.turns.leave_shared("it is full", own)
 
 
+def test_a_wait_that_goes_on_is_told_by_another_stream(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "_SAY_AGAIN_S", 0.2)
+    held = bench.take()
+    streams = [bench.soon(), bench.soon()]
+    told = lambda: [line for line in bench.said if line.startswith("waits for")]  # noqa: E731
+    until(lambda: len(told()) == 2, "what both wait for")
+    held.close()
+    until(lambda: any(stream.turn for stream in streams), "a turn")
+    for stream in sorted(streams, key=lambda one: one.turn is None):
+        stream.get().close()
+    assert len([line for line in bench.said if line.startswith("has waited")]) == 2
+
+
 def test_too_many_files_leave_the_user_alone(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
