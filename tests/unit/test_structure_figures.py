@@ -91,7 +91,7 @@ LINES = {
     "lint": 3930,
     "monitor": 3655,
     "picture": 3018,
-    "placement": 13610,
+    "placement": 13634,
     "pool": 1725,
     "records": 2947,
     "report": 2529,
@@ -99,14 +99,14 @@ LINES = {
     "web": 3053,
     "workflow": 2692,
 }
-LINES_OF_TESTS = 135_163
+LINES_OF_TESTS = 135_191
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_278,
     "cli/dagman.py": 35_198,
     "cli/dag_checker.py": 18_057,
     "cli/watch.py": 30_556,
-    "placement/data_node.py": 21_923,
+    "placement/data_node.py": 21_947,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
