@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.request_text import is_pattern_to_file
@@ -104,9 +104,10 @@ class Performer:
         return way.expand(candidate.transfer, self.surroundings)
 
     @contextlib.contextmanager
-    def stream(self) -> Iterator[Stream]:
-        """What one thread has for itself; the last one to end closes what they share."""
-        stream = Stream(self)
+    def stream(self, has_other: Callable[[Work], bool]) -> Iterator[Stream]:
+        """What one thread has for itself, see `Stream`; the last one to end closes what they
+        share."""
+        stream = Stream(self, has_other)
         with self._count:
             self._streams += 1
         try:
@@ -120,9 +121,11 @@ class Performer:
                 if self._streams == 0:
                     self.space.close()
 
-    def turn(self, work: Work, candidate: Candidate) -> Turn | None:
-        """Wait for a turn; None if another candidate need not wait as long, which is the present
-        one then.
+    def turn(
+        self, work: Work, candidate: Candidate, has_other: Callable[[Work], bool]
+    ) -> Turn | None:
+        """Wait for a turn; None if a service rests, and another candidate need not wait as long,
+        which is the present one then, or there is other work.
 
         Raises:
             Fault: the worker is to stop, or the limits can't be kept.
@@ -132,7 +135,7 @@ class Performer:
             priority=work.placement.priority,
             size=work.progress.total,
             progress=work.progress,
-            elsewhere=lambda: self._goes_elsewhere(work),
+            elsewhere=lambda: self._goes_elsewhere(work) or has_other(work),
         )
 
     def _goes_elsewhere(self, work: Work) -> bool:
@@ -350,15 +353,21 @@ def _ends_of(transfer: Transfer) -> tuple[object, ...]:
 
 
 class Stream:
-    """A thread of a worker: it keeps its turn from one file to the next of the same services."""
+    """A thread of a worker: it keeps its turn from one file to the next of the same services.
 
-    def __init__(self, performer: Performer) -> None:
+    Args:
+        has_other: whether there is something to do instead of work whose service rests.
+    """
+
+    def __init__(self, performer: Performer, has_other: Callable[[Work], bool]) -> None:
         self._performer = performer
+        self._has_other = has_other
         self._turn: Turn | None = None
         self._of: object = None
 
-    def perform(self, work: Work) -> Outcome:
-        """One attempt, as soon as it is its turn.
+    def perform(self, work: Work) -> Outcome | None:
+        """One attempt, as soon as it is its turn; None if its service rests and there is other
+        work.
 
         Raises:
             Fault: it failed.
@@ -377,10 +386,12 @@ class Stream:
             if self._turn is not None and self._of == of and self._turn.renew():
                 break
             self.leave_turn()
-            self._turn = self._performer.turn(work, candidate)
+            self._turn = self._performer.turn(work, candidate, self._has_other)
             self._of = of
             if self._turn is not None:
                 break
+            if work.candidates[work.current] is candidate:
+                return None
         return self._performer.perform(work)
 
     def leave_turn(self) -> None:

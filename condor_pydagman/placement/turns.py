@@ -177,14 +177,16 @@ class Turns:
             self._board = TicketBoard(open_shared(self.settings.directory, self._say_once))
             return self._board
 
-    def leave_shared(self, reason: str) -> TicketBoard:
-        """The shared directory can't be used for now: the user's own.
+    def leave_shared(self, reason: str, failed: TicketBoard | None) -> TicketBoard:
+        """The shared directory, in which one `failed`, can't be used for now: the user's own.
 
         Raises:
             Fault: that can't be used either.
         """
         with self._lock:
-            if self._own_until:
+            if self._own_until and self._board is not None:
+                if failed is not self._board:  # another stream has left it already
+                    return self._board
                 raise Fault(FaultKind.SERVER, f"limits can't be kept: {reason}")
             self._say_once(f"{reason}; limits and rests of hosts hold only for this user for now")
             self._board = TicketBoard(open_own(self._say_once))
@@ -256,14 +258,14 @@ class Turn:
                 if view.resting and elsewhere():
                     return False
                 about = view.verdict.full, round(_rested_at(view))
-                if about != said:
+                if about != said and self._turns.may_say("{} {}".format(*about)):
                     said = about
-                    if self._turns.may_say("{} {}".format(*about)):
-                        wait.begins(_reason(view, self._services))
+                    wait.begins(_reason(view, self._services))
                 self._wait(board, view, progress)
             except Unusable as error:
+                failed = self._board
                 self.close()
-                self._turns.leave_shared(str(error))
+                self._turns.leave_shared(str(error), failed)
             except OSError as error:
                 self.close()
                 raise Fault(

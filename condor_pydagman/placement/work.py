@@ -20,6 +20,7 @@ from condor_pydagman.placement.rules.attempts import Candidate
 from condor_pydagman.placement.way import Progress
 
 LONGEST_WAIT_S = 60.0  # between looks, if nobody wakes a thread
+MAX_PUT_OFF = 1000  # of a directory, which may have millions
 LOOK_S = 0.05  # between looks at what other processes give
 
 
@@ -142,6 +143,14 @@ class WorkQueue:
             self._sequence += 1
             heapq.heappush(self._delayed, (until, self._sequence, work))
             self._changed.notify()
+
+    def has_other(self, work: Work) -> bool:
+        """Whether something else may be ready, and the work can be put off by `delay` meanwhile."""
+        with self._changed:
+            if work.single and len(self._delayed) >= MAX_PUT_OFF:
+                return False
+            is_due = self._delayed and self._delayed[0][0] <= time.monotonic()
+            return bool(self._ready or self._sources or is_due or self._may_come())
 
     def take(self, *, wait: bool) -> Work | None:
         """The next one; None if there is no more, or if it does not `wait` and none is ready.

@@ -1,7 +1,7 @@
 """Runs the placements of a request file, several at a time, until each is done or has failed.
 
 Each thread takes one placement at a time, waits for its turn, makes one attempt, and hands it back
-with a delay if it is to be tried again: no thread waits for a server that rests.
+with a delay if it is to be tried again, or if its server rests and there is something else to do.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class Share(NamedTuple):
 
 
 WHOLE = Share()
+TRIED_S = 5.0  # until work is looked at again whose service somebody tries after its rest
 GIVE_S = 0.5  # between looks at whether to stop, while other processes have enough to do
 
 
@@ -160,7 +161,7 @@ class Worker:
 
     def _run(self) -> None:
         try:
-            with self._performer.stream() as stream:
+            with self._performer.stream(self._queue.has_other) as stream:
                 while True:
                     taken = self._queue.take(wait=False)
                     if taken is None:
@@ -190,6 +191,11 @@ class Worker:
             if self._expand(work):
                 return
             outcome = stream.perform(work)
+            if outcome is None:  # not now, and no attempt
+                work.attempts -= 1
+                pause_s = max(self._performer.rest_s(work), TRIED_S)
+                self._queue.delay(work, time.monotonic() + pause_s)
+                return
         except Fault as fault:
             self._failed_attempt(work, fault, time.monotonic() - begun)
         else:

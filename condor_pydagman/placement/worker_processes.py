@@ -25,6 +25,7 @@ from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.journal import NoJournal
 from condor_pydagman.placement.performer import Performer
+from condor_pydagman.placement.waits import Wait
 from condor_pydagman.placement.way import Outcome, Progress
 from condor_pydagman.placement.work import SharedFiles, Work
 from condor_pydagman.placement.worker import AttemptEnd, Listener, Share, Worker, lists_files
@@ -34,6 +35,7 @@ MAX_PROCESSES = 4
 TELL_S = 0.5  # between what a process tells of its work under way
 # An end of an attempt is told so late at most; what is untold when a process is killed is repeated.
 UNTOLD_S = 0.1
+FORK_AGAIN_S = 1.0  # between attempts, while the system lets the user have no more processes
 MAX_UNTOLD = 50
 GARBAGE_OBJECTS = 20_000  # between looks for cycles, of which a transfer makes hardly any
 _PR_SET_PDEATHSIG = 1
@@ -73,6 +75,7 @@ class WorkerProcesses:
         journal: NoJournal,
         count: int,
     ) -> None:
+        self._placements = placements
         self._listener = listener
         self._stop = stop
         self._failed: set[FaultKind] = set()
@@ -84,6 +87,7 @@ class WorkerProcesses:
         shared = SharedFiles() if any(map(lists_files, placements)) else None
         transfers = (one for one in placements if isinstance(one, Transfer))
         choose.load_http({url.scheme for one in transfers for url in one[:2]})
+        wait = Wait(performer.surroundings.say)
         for number in range(count):
             streams = 1
             if not _waits_for_none(placements):
@@ -93,11 +97,27 @@ class WorkerProcesses:
             made = lambda told, number=number, share=share, own_stop=own_stop: Worker(  # noqa: E731
                 placements, share, told, own_stop, journal, Share(number, count), shared
             )
-            child = _Child(made, placements, own_stop)
+            child = self._child(made, own_stop, wait)
+            if child is None:
+                self._failed.add(FaultKind.STOPPED)  # nobody has this share
+                break
             self._children[child.fd] = child
             self._selector.register(child.fd, selectors.EVENT_READ)
         if shared is not None:
             shared.close()
+
+    def _child(self, make: Any, stop: threading.Event, wait: Wait) -> _Child | None:
+        """A process, as soon as the user may have one more; None if the worker is to stop first."""
+        try:
+            while True:
+                try:
+                    return _Child(make, self._placements, stop)
+                except BlockingIOError:
+                    wait.begins("a process, of which this user may have no more now")
+                    if self._stop.wait(FORK_AGAIN_S):
+                        return None
+        finally:
+            wait.over()
 
     @property
     def running(self) -> set[Work]:
@@ -160,6 +180,10 @@ class _Child:
             self.pid = os.fork()
             if not self.pid:
                 _be_child(make, _Told(write, placements), parent, stop, before)
+        except OSError:
+            os.close(self.fd)
+            os.close(write)
+            raise
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(write)

@@ -198,6 +198,41 @@ def test_a_held_lock_of_the_directory_leaves_the_user_alone(
     assert any("only for this user" in line for line in bench.said)
 
 
+def test_streams_that_fail_with_the_shared_directory_together_all_leave_it(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        placement_directory, "DEFAULT", f"{tmp_path}/none/condor_pydagman-placement"
+    )
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(turns, "_LOCK_S", 0.5)
+    bench.turns.settings = bench.turns.settings._replace(max_transfers=3)
+    fd = os.open(bench.path, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    streams = [bench.soon() for _ in range(3)]
+    for stream in streams:
+        stream.get().close()
+    os.close(fd)
+    own = bench.turns.board()
+    with pytest.raises(Fault, match="limits can't be kept: it is full"):
+        bench.turns.leave_shared("it is full", own)
+
+
+def test_a_wait_that_goes_on_is_told_by_another_stream(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "_SAY_AGAIN_S", 0.2)
+    held = bench.take()
+    streams = [bench.soon(), bench.soon()]
+    told = lambda: [line for line in bench.said if line.startswith("waits for")]  # noqa: E731
+    until(lambda: len(told()) == 2, "what both wait for")
+    held.close()
+    until(lambda: any(stream.turn for stream in streams), "a turn")
+    for stream in sorted(streams, key=lambda one: one.turn is None):
+        stream.get().close()
+    assert len([line for line in bench.said if line.startswith("has waited")]) == 2
+
+
 def test_too_many_files_leave_the_user_alone(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

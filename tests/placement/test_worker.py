@@ -523,3 +523,19 @@ def test_a_file_that_a_killed_worker_has_named_is_its_own(
     (place / "b").write_text("somebody else's")
     assert Work(text, surroundings, again).run() == {FaultKind.DESTINATION}
     assert Work(text, surroundings).run() == {FaultKind.DESTINATION}
+
+
+def test_a_dead_server_does_not_hold_the_streams(
+    server: FaultyServer, surroundings: Surroundings, closed_port: int
+) -> None:
+    surroundings = slow_to_return(surroundings)
+    surroundings = surroundings._replace(settings=surroundings.settings._replace(max_streams=2))
+    server.files.update({"/a": b"x", "/b": b"y"})
+    text = "".join(transfer(f"http://127.0.0.1:{closed_port}/{n}", f"{n}") for n in range(6))
+    text += "".join(transfer(server.url(f"/{name}"), name) for name in "ab")
+    work = Work(text, surroundings)
+    work.worker.start()
+    until(lambda: work.listener.states().count(COMPLETED) == 2, "the files of the other server")
+    assert max(end.attempt for end in work.listener.ends) == 1
+    work.stop.set()
+    assert work.worker.join(LIMIT_S)

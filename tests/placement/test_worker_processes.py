@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.worker_processes import MANY, processes_for
@@ -38,6 +40,22 @@ class Listener:
             for child in worker._children.values():
                 os.kill(child.pid, signal.SIGKILL)
 
+refused = int(os.environ.get("REFUSED", 0))  # forks, after the first
+has_forked = False
+fork = os.fork
+
+def fork_if_there_is_room():
+    global refused, has_forked
+    if has_forked and refused:
+        refused -= 1
+        if os.environ.get("STOP"):
+            os.kill(os.getpid(), signal.SIGTERM)
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    has_forked = True
+    return fork()
+
+os.fork = fork_if_there_is_room
+worker_processes.FORK_AGAIN_S = 0.1
 early = os.environ.get("EARLY", "")  # a signal that comes before the worker is made
 stop = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -136,6 +154,16 @@ def test_a_stop_that_comes_while_a_process_begins_is_not_lost(tmp_path: Path) ->
     said = run(tmp_path, 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n', EARLY="1")
     assert said[0].endswith(" STOPPED")
     assert not list((tmp_path / "to").glob("*"))
+
+
+@pytest.mark.parametrize("stop", ["", "1"], ids=["until there is", "until the stop"])
+def test_without_room_for_a_process_it_waits(tmp_path: Path, stop: str) -> None:
+    (tmp_path / "from").mkdir()
+    for number in range(10):
+        (tmp_path / "from" / f"{number}").write_text("x")
+    text = 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n'
+    said = run(tmp_path, text, REFUSED="2", STOP=stop)
+    assert said[0].endswith(" STOPPED") if stop else said[0] == "10 10"
 
 
 def test_what_fails_for_a_whole_directory_is_told_once(tmp_path: Path) -> None:

@@ -85,13 +85,13 @@ LINES = {
     "engine": 7968,
     "explain": 2304,
     "features": 30723,
-    "follow": 4593,
+    "follow": 4595,
     "graph": 4303,
     "language": 4050,
     "lint": 3934,
     "monitor": 3655,
     "picture": 3018,
-    "placement": 13582,
+    "placement": 13634,
     "pool": 1725,
     "records": 2947,
     "report": 2526,
@@ -99,14 +99,14 @@ LINES = {
     "web": 3055,
     "workflow": 2692,
 }
-LINES_OF_TESTS = 135_202
+LINES_OF_TESTS = 135_286
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_286,
     "cli/dagman.py": 35_202,
     "cli/dag_checker.py": 18_065,
-    "cli/watch.py": 30_558,
-    "placement/data_node.py": 21_895,
+    "cli/watch.py": 30_560,
+    "placement/data_node.py": 21_947,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {

@@ -27,20 +27,22 @@ def wait_of(node: str, path: str, lines: Iterable[tuple[float, str]]) -> DataWai
         path: of the log, as people know it.
         lines: of the log since its worker was started, with their times.
     """
-    waits: dict[str, float] = {}
+    waits: dict[str, list[float]] = {}  # several placements may say the same
     again: DataWait | None = None
     for time, line in lines:
         begins, over, tried = (one.match(line) for one in (_BEGINS, _OVER, _AGAIN))
         if _SUM.match(line):
             waits.clear()
         elif begins:
-            waits[begins[1]] = time
+            waits.setdefault(begins[1], []).append(time)
+        elif over and len(waits.get(over[1], ())) > 1:
+            waits[over[1]].pop(0)
         elif over:
             waits.pop(over[1], None)
         again = DataWait(node, tried[1], time, path, is_again=True) if tried else None
     if waits:
         text, since = next(reversed(waits.items()))
-        return DataWait(node, text, since, path)
+        return DataWait(node, text, since[0], path)
     return again
 
 

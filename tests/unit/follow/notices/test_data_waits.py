@@ -27,6 +27,11 @@ def test_the_last_wait_that_is_not_over() -> None:
         False,
     )
     assert waits(f"waits for {one}", "0 placements done; 1 s") is None, "the worker has ended"
+    twice = [f"waits for {one}"] * 2
+    assert waits(*twice, f"has waited 1 min for {one}") == (one, 101.0, False), (
+        "another one goes on"
+    )
+    assert waits(*twice, *[f"has waited 1 min for {one}"] * 2) is None
 
 
 def test_a_placement_that_is_tried_again() -> None:
