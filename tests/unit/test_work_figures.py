@@ -85,11 +85,11 @@ FIGURES = {
     "refresh": {"calls": 305, "bytes": 4412724},
     "submit": {"calls": 9566, "bytes": 6400997},
     "recover": {"calls": 37832, "bytes": 14884182},
-    "transfer": {"calls": 433, "bytes": 307320},
-    "bundle": {"calls": 58915, "bytes": 29081282},
-    "report": {"calls": 81358, "bytes": 36423620},
-    "lint": {"calls": 73742, "bytes": 170957245},
-    "page": {"calls": 34625, "bytes": 77433702},
+    "transfer": {"calls": 433, "bytes": 307868},
+    "bundle": {"calls": 58915, "bytes": 29080617},
+    "report": {"calls": 81660, "bytes": 36553756},
+    "lint": {"calls": 73742, "bytes": 170957442},
+    "page": {"calls": 34529, "bytes": 77415972},
 }
 
 ROOT = Path(__file__).resolve().parents[2]
