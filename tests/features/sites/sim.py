@@ -177,6 +177,8 @@ class FakeSites(Part):
                 group.clean_up for group in GroupsOfDag.of(dag).site_groups
             }  # which run when it leaves
             self._by_file = {dag.names[node] for node in done}
+            for name in self._by_file:
+                self.last_site.pop(name, None)  # it ran in a run before, at that one's site
 
     def runs_anew(self, name: str) -> None:
         self._by_file.discard(name)
