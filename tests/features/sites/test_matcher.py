@@ -14,11 +14,13 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.adapters import shared_directory
 from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.common.adapters.job_claims import Waker
+from condor_pydagman.features.sites.adapters import matcher
 from condor_pydagman.features.sites.adapters.ads import SiteAd, known
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Groups, Made, Matcher, give_up
@@ -87,6 +89,17 @@ def test_groups_get_sites(claims_directory: Path) -> None:
     assert done.sites == ["north", "south"]
     assert done.reasons == [(0, "of 2 sites, 2 are full (north, south)")]
     assert bench.made.ads[digests["north"]].values["Speed"] == 1
+
+
+def test_an_ad_is_read_once_for_all_groups_that_get_its_site(
+    claims_directory: Path, mocker: MockerFixture
+) -> None:
+    read = mocker.patch.object(matcher, "known", side_effect=known)
+    Bench(claims_directory).round(wanted=[0, 1, 2, 3])
+    assert [call.args for call in read.call_args_list] in (
+        [(NORTH,), (SOUTH,)],
+        [(SOUTH,), (NORTH,)],
+    )
 
 
 def test_the_collector_is_asked_at_intervals(claims_directory: Path) -> None:

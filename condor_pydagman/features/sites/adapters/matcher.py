@@ -128,7 +128,7 @@ class Matcher:
         WAKES.wake(woken(decided.after, _side(before), others, most))
         self._note_obstacles(judged, decided, few, dict(limits.resting))
         by_name = {site.name: site for site in sites}
-        ads = {site: known(by_name[site]) for _, site in decided.chosen}
+        ads = {site: known(by_name[site]) for site in {site for _, site in decided.chosen}}
         reply = SitesMatched(
             [SiteClaim(group, site, ads[site].digest) for group, site in decided.chosen],
             list(by_name),
