@@ -218,7 +218,10 @@ class Caches(Part):
         said = name in self._decided or dag.ids[name] not in cached_of(dag)
         self.unchanged.discard(name)
         require(said or not checked, f"O44: {name} is submitted, and its CACHE was not decided")
+        before = self._ran.get(name)
         self._note(name)
+        if cleans_up and before is not None:  # what the cache has is still of the run before
+            self._ran[name] = self._ran[name][0], before[1]
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         if event.record == "CACHED" and event.value == 1:
