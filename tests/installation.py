@@ -14,6 +14,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 OLDEST = "3.9"  # Python that we support
+LONGEST_S = 3600  # of a command: a C compiler takes minutes, and more beside other work
 # The compiler, of which the waiter needs one; None if there is none.
 COMPILES = shutil.which(os.environ.get("CC", "cc"))
 
@@ -87,7 +88,13 @@ def _run(
     if python_path is not None:
         environment["PYTHONPATH"] = python_path
     done = subprocess.run(
-        words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
+        words,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+        check=False,
     )
     assert not check or done.returncode == 0, (words, done.stdout, done.stderr)
     return done

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import LIMIT_S
+
 ROOT = Path(__file__).resolve().parents[2]
 COMPLETIONS = ROOT / "share/bash-completion/completions"
 
@@ -43,7 +45,7 @@ def offered(place: Path, *words: str) -> list[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=180,
+        timeout=LIMIT_S,
     )
     assert not done.stderr
     return sorted(filter(None, done.stdout.splitlines()))

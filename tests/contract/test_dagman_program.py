@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import compiled
-from tests.waiting import until
+from tests.waiting import LIMIT_S, until
 
 PROGRAM = [sys.executable, "-m", "condor_pydagman.cli.dagman"]
 DAG = """\
@@ -59,7 +59,7 @@ def run(tmp_path: Path, environment: dict[str, str]) -> Run:
             env=changed,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=LIMIT_S,
             check=False,
         )
 
@@ -475,7 +475,7 @@ def test_a_bug_of_ours_is_told_in_both_logs_and_keeps_the_jobs(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=LIMIT_S,
         check=False,
     )
     assert done.returncode == 4
@@ -507,7 +507,13 @@ def test_a_directory_that_is_gone(tmp_path: Path, environment: dict[str, str], l
     words = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *PROGRAM, "-f", "-Dag", "t.dag"]
     environment["_CONDOR_DAGMAN_LOG"] = log.format(place=tmp_path)
     done = subprocess.run(
-        words, cwd=gone, env=environment, capture_output=True, text=True, timeout=180, check=False
+        words,
+        cwd=gone,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
     )
     why = "ERROR (2): unable to get working directory: No such file or directory"
     assert (done.returncode, done.stderr) == (1, f"{why}\n")
@@ -544,7 +550,7 @@ def test_a_signal_that_comes_while_the_dag_is_read(
         [sys.executable, "early.py", "-f", "-l", ".", "-Dag", "t.dag"],
         cwd=tmp_path,
         env=environment,
-        timeout=180,
+        timeout=LIMIT_S,
         check=False,
     )
     (tmp_path / "go").touch()

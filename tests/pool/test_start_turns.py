@@ -23,11 +23,16 @@ WORDS = ("-insert_env", f"_CONDOR_PYDAGMAN_MAX_STARTS={LIMIT}")  # the directory
 LOOK_S = 0.01
 
 
-def holders() -> set[int]:
-    """Processes that have a turn, by the locks that the kernel knows."""
-    files = {str(os.stat(path).st_ino) for path in glob.glob(f"{DIRECTORY}.*/[0-9]*")}
+def turns() -> dict[int, int]:
+    """The number of the turn of each process that has one, by the locks that the kernel knows.
+
+    The kernel tells them page by page: a turn that goes on meanwhile may be with two processes.
+    """
+    paths = glob.glob(f"{DIRECTORY}.*/[0-9]*")
+    numbers = {str(os.stat(path).st_ino): int(Path(path).name) for path in paths}
     locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-    return {int(words[-4]) for words in locks if words[-3].rpartition(":")[2] in files}
+    files = ((int(words[-4]), words[-3].rpartition(":")[2]) for words in locks)
+    return {process: numbers[file] for process, file in files if file in numbers}
 
 
 @pytest.mark.long
@@ -41,13 +46,12 @@ def test_dagmans_start_in_turns(place: Path) -> None:
         for s in scenes:
             s.started("A 0")
         send(access_point.daemon("condor_schedd"), signal.SIGTERM)
-        seen = set[int]()
+        seen = dict[int, int]()
 
         def all_have_recovered() -> bool:
             ours = {one.pid for one in running_dagmans() if one.directory in directories}
-            have_turns = holders() & ours
-            assert len(have_turns) <= LIMIT
-            seen.update(have_turns)
+            seen.update({process: turn for process, turn in turns().items() if process in ours})
+            assert all(turn < LIMIT for turn in seen.values())
             return all("done with RECOVERY mode" in s.out() for s in scenes)
 
         scenes[0].until(all_have_recovered, "the end of all recoveries", pause=LOOK_S)

@@ -99,7 +99,7 @@ LINES = {
     "web": 3055,
     "workflow": 2692,
 }
-LINES_OF_TESTS = 135_306
+LINES_OF_TESTS = 135_327
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_286,

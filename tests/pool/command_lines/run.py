@@ -18,6 +18,7 @@ import htcondor2
 
 from condor_pydagman.cli import submit_dag
 from condor_pydagman.dagman_job import nested_dags
+from tests.waiting import LIMIT_S
 
 assert nested_dags  # imported for those that need it
 Job = dict[str, Any]
@@ -37,7 +38,7 @@ def _run(program: str, job: Job, ours: bool) -> tuple[int, str, str]:
         with open(places[0], "wb") as out, open(places[1], "wb") as err:
             code = subprocess.run(
                 [program, *job["words"]], cwd=job["directory"], env=environment, stdout=out,
-                stderr=err, stdin=subprocess.DEVNULL, check=False, timeout=180,
+                stderr=err, stdin=subprocess.DEVNULL, check=False, timeout=LIMIT_S,
             ).returncode  # fmt: skip
     else:
         child = os.fork()

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import knobs
+from tests.waiting import LIMIT_S
 
 SHOW = """\
 import sys
@@ -211,7 +212,7 @@ def test_what_has_no_end_in_place_of_a_config_file_is_not_waited_for(
         capture_output=True,
         text=True,
         check=False,
-        timeout=180,
+        timeout=LIMIT_S,
     )
     assert f"is not a file, but {what}" in done.stderr
 
