@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import time
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
@@ -147,3 +149,17 @@ def test_where_it_leaves_without_a_wake(
     assert words[:3] == (end if leaves else [])
     assert words[3::3] == ["leave"] * 4 * leaves
     assert words[4::3] == [0, 15, 3, 2] * leaves
+
+
+def test_the_waiter_has_what_it_is_told_of_and_nothing_else_open() -> None:
+    program = """
+import os
+from condor_pydagman.daemon.sleep import _leave_open
+kept, told, other = os.dup(0), os.dup(0), os.dup(0)
+os.set_inheritable(kept, True)
+_leave_open({told})
+print([os.get_inheritable(fd) for fd in (kept, told, other, 0, 1, 2)])
+"""
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == "[False, True, False, True, True, True]\n"

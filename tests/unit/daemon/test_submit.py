@@ -34,6 +34,16 @@ def test_the_reason_says_where_the_description_is() -> None:
     ]
 
 
+def test_what_a_person_has_set_goes_with_the_submission() -> None:
+    text = 'JOB A a.sub\nVARS A x="1" y="2"\nJOB B b.sub\nVARS B x="1"\n'
+    run: Any = SimpleNamespace(dag=build(["t.dag"], lambda _path: text, BuildOptions()))
+    submitter = Submitter(run)
+    changed = SubmitNode(0, 0, DagStatus.OK, 0, variables=(("y", "3"), ("z", "4")))
+    said = submitter.at_submission(changed).variables
+    assert [(one.key, one.value) for one in said or ()] == [("x", "1"), ("y", "3"), ("z", "4")]
+    assert submitter.at_submission(SubmitNode(1, 0, DagStatus.OK, 0)).variables is None
+
+
 def test_a_line_that_can_not_be_read_is_named_when_procs_are_counted_too() -> None:
     """With DAGMAN_PROHIBIT_MULTI_JOBS that is what reads the description first."""
 
