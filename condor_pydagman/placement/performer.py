@@ -80,9 +80,7 @@ class Performer:
             for place, name in enumerate(names):
                 looked.append((name, self._ways[name].obstacle(pair, self.surroundings)))
                 if not looked[-1][1]:
-                    later = [Candidate(pair, number, one) for one in names[place:] if one != CACHE]
-                    if name == CACHE:
-                        later = [Candidate(pair, number, name)]
+                    later = [Candidate(pair, number, one) for one in names[place:]]
                     rest = [
                         Candidate(two, n, one) for n, two in pairs[number + 1 :] for one in names
                     ]
