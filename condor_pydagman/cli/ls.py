@@ -15,10 +15,16 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.text_table import fitted
 from condor_pydagman.errors import PoolError, PydagmanError
-from condor_pydagman.follow.run_model import DagState, counts_in
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor import schedd_queries
-from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
-from condor_pydagman.monitor.found_state import SHORT_TAIL_BYTES, state_of_files
+from condor_pydagman.monitor.found_dag import (
+    FoundDag,
+    counts_of,
+    find_dag,
+    found_by_ad,
+    started_in,
+)
+from condor_pydagman.monitor.found_state import state_of_files
 from condor_pydagman.monitor.outside_facts import waits_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
@@ -107,17 +113,9 @@ def _of_schedd(most: int, *, subdags: bool) -> list[Row]:
 def _of_ad(ad: Mapping[str, Any], place: str) -> Row | None:
     try:
         found = found_by_ad(ad)
-        counts = _counts_of_stock(found)
+        return _row(found, counts_of(found), float(ad.get("QDate") or 0), place)
     except (PydagmanError, ValueError):
         return None
-    return _row(found, counts or counts_in(ad), float(ad.get("QDate") or 0), place)
-
-
-def _counts_of_stock(found: FoundDag) -> Mapping[str, int]:
-    """By the log of a DAGMan that runs and writes into its ad every five minutes only."""
-    if not found.is_live or any(name.startswith("PYDAGMAN_") for name in found.ad):
-        return {}
-    return state_of_files(found.paths, SHORT_TAIL_BYTES).counts
 
 
 def _of_directory() -> Iterable[Row]:

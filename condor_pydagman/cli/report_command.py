@@ -19,8 +19,11 @@ from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failures_by_kind
+from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.explain.last_lines import excerpt_of
+from condor_pydagman.explain.load import with_load
+from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.graph.model import Dag
@@ -146,12 +149,18 @@ def page(
     subject = Subject(
         found.name, found.state.value, run, dag, now, clock, tick, told.problem, picture,
         no_picture, lines, _subdags(found, dag),
-        notices_of(facts_of(found, run, now)._replace(dag=dag)),
+        _notices(told, now),
         most_rows=most_rows or ALL_ROWS,
         for_all_rows=f"condor_pydagman report {found.name}{all_runs_option} --rows 0",
         all_runs=told.seen,
     )  # fmt: skip
     return html_report(subject)
+
+
+def _notices(told: Told, now: float) -> tuple[Notice, ...]:
+    facts = facts_of(told.found, told.run, now)._replace(dag=told.dag, taken=told.taken)
+    state = GraphState(told.dag, told.run) if told.dag is not None else None
+    return notices_of(with_load(facts, state))
 
 
 def excerpts(found: FoundDag, history: Run, dag: Dag | None) -> dict[str, Excerpt]:

@@ -20,7 +20,7 @@ from condor_pydagman.follow.notice import Notice, Weight, in_order
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.name_lists import nodes_named
-from condor_pydagman.follow.run_model import OVER, DagState, counts_in
+from condor_pydagman.follow.run_model import OVER, DagState, newer_counts
 from condor_pydagman.follow.shown_states import LOOKS, Shown, of_status, shown_state
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
@@ -113,10 +113,10 @@ def _headline(facts: Facts, state: GraphState | None) -> str:
 
 
 def _counts(facts: Facts, state: GraphState | None) -> Mapping[str, int]:
-    """Nodes by state: by the logs if they are whole, else as DAGMan has last said."""
+    """Nodes by state: by the logs if they are whole, else as DAGMan has counted last."""
     if state is not None and facts.run.complete and facts.run.starts:
         return _counted(state)
-    return facts.run.counts or counts_in(facts.ad)
+    return newer_counts(facts.ad, facts.run.counts, facts.run.counts_time)[0]
 
 
 def _counted(state: GraphState) -> Mapping[str, int]:

@@ -10,7 +10,7 @@ from condor_pydagman import feature_table
 from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import COUNTS, NodeRun, Run, counts_in
+from condor_pydagman.follow.run_model import COUNTS, NodeRun, Run, newer_counts
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import STALLED_S, Tally, per_second, since_last_end
 from condor_pydagman.named_tuple import NamedTuple
@@ -195,14 +195,11 @@ class Standing:
 
 
 def _counts(tally: Tally, ad: Mapping[str, Any], *, exact: bool) -> tuple[Mapping[str, int], float]:
-    """As the engine has them; else by the job ad or by the last table in `.dagman.out`, whichever
-    is newer; and when they were made, 0.0 for now."""
+    """As the engine has them, else as DAGMan has; and when they were made, 0.0 for now."""
     run, report = tally.run, tally.report() if exact else None
     if report is not None:
         return {name: getattr(report, name) for name in COUNTS}, 0.0
-    if counts_in(ad) and ad.get("DAG_AdUpdateTime", 0) >= run.counts_time:
-        return counts_in(ad), float(ad.get("DAG_AdUpdateTime") or 0)
-    return run.counts, run.counts_time
+    return newer_counts(ad, run.counts, run.counts_time)
 
 
 def told_apart(counts: Mapping[str, int], running: int, held: int) -> dict[str, int]:

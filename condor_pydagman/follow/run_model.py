@@ -45,7 +45,18 @@ def counts_in(ad: Mapping[str, Any]) -> dict[str, int]:
     """How many nodes are in each state by the ad of DAGMan's job; {} if it does not say so."""
     if not isinstance(ad.get(COUNTS["total"]), int):
         return {}
-    return {name: int(ad.get(attribute) or 0) for name, attribute in COUNTS.items()}
+    values = {name: ad.get(attribute) for name, attribute in COUNTS.items()}
+    return {name: value if isinstance(value, int) else 0 for name, value in values.items()}
+
+
+def newer_counts(
+    ad: Mapping[str, Any], table: Mapping[str, int], when: float
+) -> tuple[Mapping[str, int], float]:
+    """What DAGMan has counted last: by the ad of its job, or by the table in `.dagman.out`, which
+    it wrote at `when`; and when that was, 0.0 if it is not known."""
+    counts, updated = counts_in(ad), ad.get("DAG_AdUpdateTime")
+    updated = float(updated) if isinstance(updated, (int, float)) else 0.0
+    return (counts, updated) if counts and (updated >= when or not table) else (table, when)
 
 
 class DagState(Enum):

@@ -19,7 +19,7 @@ from condor_pydagman.dagman_job.condor_sub import old_arguments, parse_environme
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.errors import FileError, PoolError, UsageError
-from condor_pydagman.follow.run_model import LIVE, OVER, DagState
+from condor_pydagman.follow.run_model import LIVE, OVER, DagState, counts_in, newer_counts
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.file_facts import changed_at, shown
 from condor_pydagman.monitor.found_state import (
@@ -184,6 +184,22 @@ def _is_nested(name: str) -> bool:
     """Whether the DAGMan job of a DAG is a node of another: its own log says so."""
     first, _, _ = _text_of_head(f"{name}.dagman.log").partition("\n...\n")
     return "DAGNodeName" in first
+
+
+def counts_of(found: FoundDag) -> Mapping[str, int]:
+    """How many nodes are in each state, as DAGMan has counted last; {} if nothing tells.
+
+    The files are read of a stock DAGMan that runs, which writes into its ad every five minutes.
+    Ours does so at once; and when it has ended, the files may be of a later run.
+
+    Raises:
+        FileError: `.dagman.out` is there, and can't be read.
+    """
+    is_ours = any(name.startswith("PYDAGMAN_") for name in found.ad)
+    if is_ours or not found.is_live:
+        return counts_in(found.ad)
+    files = state_of_files(found.paths, SHORT_TAIL_BYTES)
+    return newer_counts(found.ad, files.counts, files.updated)[0]
 
 
 def found_by_ad(ad: Mapping[str, Any]) -> FoundDag:

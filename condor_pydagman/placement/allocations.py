@@ -28,13 +28,14 @@ from condor_pydagman.data_requests.destinations import destination_of, normal_de
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.data_requests.space import capacity_for
+from condor_pydagman.data_requests.space import capacity_for, space_module
 from condor_pydagman.data_requests.work_order import FINAL, FINAL_STATUS
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.endpoints.disk_faults import FULL
 from condor_pydagman.placement.placement_directory import open_shared, private_directory
 from condor_pydagman.placement.rules import allocation_rules as rules
 from condor_pydagman.placement.rules.allocation_rules import Allocation, DamagedLedger
+from condor_pydagman.placement.site_modules import manage_space
 from condor_pydagman.placement.waits import Wait
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings
 from condor_pydagman.printable import size_text
@@ -101,18 +102,26 @@ class Space:
             self._former.clear()
             self._ledgers = None
 
-    def allocate(self, request: Allocate, progress: Progress) -> Outcome:
-        """Allocate space; a second time with the same host and id does nothing.
+    def allocate(
+        self, request: Allocate, surroundings: Surroundings, progress: Progress
+    ) -> Outcome:
+        """Allocate space, by the site's module if there is one; a second time with the same host
+        and id does nothing.
 
         Raises:
             Fault: there is no room, no capacity, or it is allocated with another size.
         """
-        _Waiter(self, self._settings, self._say, request, progress).allocate()
+        way = LEDGER
+        if space_module(request, self._settings.module_directories):
+            way = manage_space(request, surroundings, progress)
+            self._note_module(request, progress)
+        else:
+            _Waiter(self, self._settings, self._say, request, progress).allocate()
         self._note_maker(request)
-        return Outcome(LEDGER, None, 0)
+        return Outcome(way, None, 0)
 
     def release(self, request: Release, surroundings: Surroundings, progress: Progress) -> Outcome:
-        """Release an allocation; a second time does nothing.
+        """Release an allocation; a second time does nothing (see `_end`).
 
         What the FINAL node of a DAG releases may be allocated again: its rescue run does not
         repeat the node that has allocated.  If the DAG has failed, what it has not made is no
@@ -125,8 +134,8 @@ class Space:
         is_final = FINAL in surroundings.environment
         if is_final:
             self._give_back_own(destination, request.allocation_id)
-        found = self._end(destination, request.allocation_id, progress)
-        if found is None:
+        found, way = self._end(request, surroundings, progress)
+        if found is None and way == LEDGER:
             where = f" of {destination}"
             unknown = self._unknown(request.allocation_id, where, self.ledgers().own())
             if surroundings.environment.get(FINAL_STATUS, "0") == "0":
@@ -134,7 +143,7 @@ class Space:
             surroundings.say(f"the DAG has failed before it was made: {unknown.reason}")
         if not is_final:
             self.use().take_back(self._dag, request.allocation_id)
-        return Outcome(LEDGER, None, 0)
+        return Outcome(way, None, 0)
 
     def _give_back_own(self, destination: str, identity: str) -> None:
         """For the rescue run of this DAG, if no other has allocated it too."""
@@ -142,12 +151,8 @@ class Space:
         if found is not None and self.use().known(_key(found))[1] == (self._dag,):
             self.use().give_back(_key(found), identity)
 
-    def module_allocated(self, request: Allocate, progress: Progress) -> None:
-        """A site's module has allocated it: transfers that name it have no limit here.
-
-        Raises:
-            Fault: it can't be noted.
-        """
+    def _note_module(self, request: Allocate, progress: Progress) -> None:
+        """A site's module has allocated it: transfers that name it have no limit here."""
         now = round(time.time(), 3)
         ledgers = self.ledgers()
         with ledgers.locked(progress):
@@ -155,15 +160,6 @@ class Space:
             made = _made(request, None, now)
             if rules.active(own, made.destination, made.allocation_id, now) is None:
                 ledgers.write([*own, made])
-        self._note_maker(request)
-
-    def module_released(self, request: Release, progress: Progress) -> None:
-        """A site's module has released it.
-
-        Raises:
-            Fault: it can't be noted.
-        """
-        self._end(_normal(request.host), request.allocation_id, progress)
 
     @contextlib.contextmanager
     def reserved(
@@ -225,18 +221,20 @@ class Space:
             Known(one, *self.use().known(_key(one))) for one in sorted(found, key=lambda a: a.made)
         ]
 
-    def end(self, known: Known, progress: Progress, *, for_now: bool) -> None:
-        """End one of `own`.
+    def end(self, known: Known, surroundings: Surroundings, *, for_now: bool) -> None:
+        """End one of `own` (see `_end`).
 
         Args:
             for_now: the DAGs that made it may allocate it again (`given_back`).
 
         Raises:
-            Fault: it can't be noted.
+            Fault: the module has failed, or it can't be noted.
         """
+        identity = known.allocation.allocation_id
         if for_now:
-            self.use().give_back(_key(known.allocation), known.allocation.allocation_id)
-        self._end(known.allocation.destination, known.allocation.allocation_id, progress)
+            self.use().give_back(_key(known.allocation), identity)
+        request = Release(known.host or known.allocation.destination, identity)
+        self._end(request, surroundings, Progress(threading.Event()))
 
     def given_back(self, transfer: Transfer) -> list[Allocate]:
         """What has to be allocated again before a transfer: it was released when the DAG was
@@ -293,20 +291,33 @@ class Space:
             self._former.append(self._use)
             self._use = None
 
-    def _end(self, destination: str, identity: str, progress: Progress) -> Allocation | None:
-        """End an allocation; it, or the last one that has ended before; None if there was none."""
-        ledgers, now = self.ledgers(), round(time.time(), 3)
+    def _end(
+        self, request: Release, surroundings: Surroundings, progress: Progress
+    ) -> tuple[Allocation | None, str]:
+        """End an allocation: it, or the last one that has ended before, None if there was none; and
+        what has released it.
+
+        That is the site's module, if there is one, of what a module has allocated, and of what the
+        ledger does not know.  Else it is the ledger, whatever modules there are by now.
+        """
+        ledgers, way = self.ledgers(), LEDGER
+        key = _normal(request.host), request.allocation_id
+        found = rules.active(ledgers.own(), *key, time.time())
+        by_module = found is None or found.size is None
+        if by_module and space_module(request, self._settings.module_directories):
+            way = manage_space(request, surroundings, progress)
+        now = round(time.time(), 3)
         with ledgers.locked(progress):
             own = ledgers.own()
-            found = rules.active(own, destination, identity, now)
+            found = rules.active(own, *key, now)
             if found is not None:
                 changed = [one._replace(released=now) if one == found else one for one in own]
                 ledgers.write(changed)
         if found is not None:
             self.use().forget(_key(found))
-            return found
-        ended = [one for one in own if one[:2] == (destination, identity)]
-        return ended[-1] if ended else None
+            return found, way
+        ended = [one for one in own if one[:2] == key]
+        return (ended[-1] if ended else None), way
 
     def _allocation_of(self, transfer: Transfer) -> Allocation:
         own = self.ledgers().own()

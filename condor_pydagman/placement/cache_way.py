@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,7 @@ from condor_pydagman.data_requests.urls import LOCAL, Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.endpoints.disk_faults import writing
 from condor_pydagman.placement.private_places import locked, make_private
+from condor_pydagman.placement.rules.ways import names_in_order
 from condor_pydagman.placement.waits import Wait
 from condor_pydagman.placement.way import OneByOne, Outcome, Progress, Surroundings, Way
 
@@ -253,6 +255,11 @@ class CacheWay(OneByOne):
             return "it takes single files"
         if not surroundings.settings.cache_bytes:
             return "it is switched off"
+        names = names_in_order(transfer, surroundings.settings.ways)
+        before = list(itertools.takewhile(CACHE.__ne__, names))
+        for way in self._ways:
+            if way.name in before and not way.obstacle(transfer, surroundings):
+                return f"not needed, {way.name} takes it in one step"
         whys = []
         for what, step in zip(("first", "second"), _steps(transfer, _NOWHERE)):
             if all(way.obstacle(step, surroundings) for way in self._ways):

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 
 from condor_pydagman.adapters.files import open_to_append
 from condor_pydagman.data_requests.faults import Fault
-from condor_pydagman.data_requests.requests import Release
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.data_requests.space import space_module
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.data_requests.work_order import WorkOrder, parse_work_order
 from condor_pydagman.names import PLACEMENTS
 from condor_pydagman.placement.allocations import Known, Space
-from condor_pydagman.placement.site_modules import manage_space
-from condor_pydagman.placement.way import Progress, Surroundings
+from condor_pydagman.placement.way import Surroundings
 from condor_pydagman.printable import escaped_line
 
 OUTPUT = "released.out"
@@ -57,7 +53,7 @@ class OwnAllocations:
         return [one for one in self.all() if one.dags == (dag,)]
 
     def release(self, known: Iterable[Known], *, for_now: bool = False) -> bool:
-        """Release allocations, with the site's module where one has made them; whether all are.
+        """Release allocations; whether all are.
 
         Args:
             for_now: if their DAG goes on, its transfers allocate them again.
@@ -66,7 +62,7 @@ class OwnAllocations:
         for one in known:
             name = f"{one.allocation.allocation_id} of {masked_text(one.allocation.destination)}"
             try:
-                self._release(one, for_now=for_now)
+                self._space.end(one, self._surroundings, for_now=for_now)
                 self._surroundings.say(f"released: {name}")
             except Fault as fault:
                 done = False
@@ -76,15 +72,6 @@ class OwnAllocations:
     def close(self) -> None:
         """Close what is open."""
         self._space.close()
-
-    def _release(self, one: Known, *, for_now: bool) -> None:
-        progress = Progress(threading.Event())
-        host = one.host or one.allocation.destination
-        request = Release(host, one.allocation.allocation_id)
-        directories = self._surroundings.settings.module_directories
-        if one.allocation.size is None and space_module(request, directories):
-            manage_space(request, self._surroundings, progress)
-        self._space.end(one, progress, for_now=for_now)
 
 
 def main() -> int:

@@ -23,7 +23,7 @@ from condor_pydagman.placement.checksums import same_digits
 from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.placement.endpoints.local_files import mode_of
-from condor_pydagman.placement.placement_directory import DestinationLocks
+from condor_pydagman.placement.placement_directory import DestinationLocks, place_of
 from condor_pydagman.placement.stream_copy import StreamCopy, known_checksum, remove_second_name
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings, made_file
 from condor_pydagman.printable import printable
@@ -112,8 +112,7 @@ class DirectWay:
         attempt = _Attempt(label, reads, writes, surroundings, progress)
         if destination.is_local:  # local files have locks of their own
             return self._perform(transfer, destination, attempt)
-        place = "\0".join(map(str, place_of(destination)))
-        with self._locks.held(place, surroundings, progress):
+        with self._locks.held(destination, surroundings, progress):
             return self._perform(transfer, destination, attempt)
 
     def _perform(self, transfer: Transfer, destination: Url, by: _Attempt) -> Outcome:
@@ -280,15 +279,6 @@ def _refuse_inside(source: Url, destination: Url) -> None:
     outer, inner = place_of(source), place_of(destination)
     if outer[:-1] == inner[:-1] and inner[-1].startswith(outer[-1].rstrip("/") + "/"):
         raise Fault(FaultKind.REQUEST, f"the destination {destination} is in the source {source}")
-
-
-def place_of(url: Url) -> tuple[str, int, str, str]:
-    """What tells one file from another, whatever it is called."""
-    if url.is_local:
-        return "", 0, "", os.path.realpath(url.path) + "/" * url.is_directory
-    scheme = choose.PLAIN_SCHEMES.get(url.scheme, url.scheme)
-    port = url.port or choose.USUAL_PORTS.get(scheme, 0)
-    return f"{scheme} {url.host}", port, url.query, url.path
 
 
 def _is_right(transfer: Transfer, found: Entry, destination: Url, by: _Attempt) -> bool:

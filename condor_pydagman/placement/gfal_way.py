@@ -102,9 +102,8 @@ class GfalWay(OneByOne):
         if transfer.destination.is_local:
             return run.to_file()
         destination = transfer.destination
-        place = f"gfal {destination.scheme} {destination.server} {destination.path}"
         try:
-            with self._locks.held(place, surroundings, progress) as lock:
+            with self._locks.held(destination, surroundings, progress) as lock:
                 renames = destination.server not in self._no_rename
                 outcome, renames = run.to_server(lock, renames=renames)
         except Fault as fault:

@@ -18,7 +18,7 @@ from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.direct_way import place_of, refuse_outside
+from condor_pydagman.placement.direct_way import refuse_outside
 from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.placement.local_part import remove_left
@@ -88,8 +88,7 @@ def _remove_remote(place: Place, endpoint: Endpoint, surroundings: Surroundings)
         time.sleep(LOOK_AGAIN_S)
     locks = DestinationLocks()
     for url, of in urls.items():
-        lock = "\0".join(map(str, place_of(url.sibling(of))))
-        with locks.held_if_free(lock, surroundings) as is_free:
+        with locks.held_if_free(url.sibling(of), surroundings) as is_free:
             now = endpoint.look(url)
             if now is None:
                 continue

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.request_text import is_pattern_to_file
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
-from condor_pydagman.data_requests.settings import CACHE
-from condor_pydagman.data_requests.space import space_module
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.allocations import Space
@@ -19,7 +17,6 @@ from condor_pydagman.placement.object_store import store_of
 from condor_pydagman.placement.rules.attempts import OF_THE_WAY, Candidate
 from condor_pydagman.placement.rules.services import Service, service_of
 from condor_pydagman.placement.rules.ways import alternatives, names_in_order, no_way
-from condor_pydagman.placement.site_modules import manage_space
 from condor_pydagman.placement.turns import Turn, Turns
 from condor_pydagman.placement.way import Outcome, Progress, Surroundings, Way
 from condor_pydagman.placement.work import Work
@@ -83,9 +80,7 @@ class Performer:
             for place, name in enumerate(names):
                 looked.append((name, self._ways[name].obstacle(pair, self.surroundings)))
                 if not looked[-1][1]:
-                    later = [Candidate(pair, number, one) for one in names[place:] if one != CACHE]
-                    if name == CACHE:
-                        later = [Candidate(pair, number, name)]
+                    later = [Candidate(pair, number, one) for one in names[place:]]
                     rest = [
                         Candidate(two, n, one) for n, two in pairs[number + 1 :] for one in names
                     ]
@@ -239,20 +234,9 @@ class Performer:
                 self._manage_space(one, progress)
 
     def _manage_space(self, placement: Allocate | Release, progress: Progress) -> Outcome:
-        if space_module(placement, self.surroundings.settings.module_directories):
-            return self._module_space(placement, progress)
         if isinstance(placement, Allocate):
-            return self.space.allocate(placement, progress)
+            return self.space.allocate(placement, self.surroundings, progress)
         return self.space.release(placement, self.surroundings, progress)
-
-    def _module_space(self, placement: Allocate | Release, progress: Progress) -> Outcome:
-        """A site's module does it; the ledger notes that transfers may name it."""
-        way = manage_space(placement, self.surroundings, progress)
-        if isinstance(placement, Allocate):
-            self.space.module_allocated(placement, progress)
-        else:
-            self.space.module_released(placement, progress)
-        return Outcome(way, None, 0)
 
     def _transfer(self, work: Work, placement: Transfer) -> Outcome:
         candidate = work.candidates[work.current]

@@ -18,7 +18,9 @@ from condor_pydagman.adapters.shared_directory import (
     open_safe,
 )
 from condor_pydagman.data_requests.faults import Fault, FaultKind
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.errors import FileError
+from condor_pydagman.placement.endpoints import choose
 from condor_pydagman.placement.waits import Wait
 from condor_pydagman.placement.way import Progress, Surroundings
 from condor_pydagman.printable import printable
@@ -88,6 +90,15 @@ def _private(shared: SharedDirectory, name: str) -> SharedDirectory:
     return SharedDirectory(f"{shared.path}/{name}", fd)
 
 
+def place_of(url: Url) -> tuple[str, int, str, str]:
+    """What tells one file from another, whatever it is called."""
+    if url.is_local:
+        return "", 0, "", os.path.realpath(url.path) + "/" * url.is_directory
+    scheme = choose.PLAIN_SCHEMES.get(url.scheme, url.scheme)
+    port = url.port or choose.USUAL_PORTS.get(scheme, 0)
+    return f"{scheme} {url.host}", port, url.query, url.path
+
+
 class DestinationLocks:
     """Locks of remote destinations: two placements of one file take turns.
 
@@ -101,15 +112,15 @@ class DestinationLocks:
         self._directory: SharedDirectory | None = None
 
     @contextlib.contextmanager
-    def held(self, place: str, surroundings: Surroundings, progress: Progress) -> Iterator[int]:
-        """Nobody else writes to `place`, which tells a file from all others, within the block.
+    def held(self, file: Url, surroundings: Surroundings, progress: Progress) -> Iterator[int]:
+        """Nobody else writes to the file within the block, whichever way it takes.
 
         Yields a descriptor: the lock lasts as long as any process has that.
 
         Raises:
             Fault: the worker is to stop, or there is no place for locks.
         """
-        name = _LOCKS + label(place)
+        name = _lock_of(file)
         wait = Wait(surroundings.say)
         try:
             directory = self._opened(surroundings)
@@ -129,13 +140,13 @@ class DestinationLocks:
             os.close(fd)
 
     @contextlib.contextmanager
-    def held_if_free(self, place: str, surroundings: Surroundings) -> Iterator[bool]:
+    def held_if_free(self, file: Url, surroundings: Surroundings) -> Iterator[bool]:
         """The same without waiting; yields whether nobody else has it.
 
         Raises:
             Fault: there is no place for locks.
         """
-        name = _LOCKS + label(place)
+        name = _lock_of(file)
         try:
             directory = self._opened(surroundings)
             fd = directory.try_lock(name, make=True)
@@ -154,6 +165,10 @@ class DestinationLocks:
                 self._directory = _open(surroundings)
                 _remove_left(self._directory)
             return self._directory
+
+
+def _lock_of(file: Url) -> str:
+    return _LOCKS + label("\0".join(map(str, place_of(file))))
 
 
 def _open(surroundings: Surroundings) -> SharedDirectory:

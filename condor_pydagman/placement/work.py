@@ -1,5 +1,5 @@
 """The placements of a worker that are still to be done, in the order in which they are taken; and
-files of directories that one process of a worker lists, for all of its processes.
+files of directories, which are listed by threads of their own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
@@ -101,11 +101,9 @@ class RequestOrder:
 class WorkQueue:
     """Work for several threads: highest priority first, then in the order of the request file.
 
-    Files of a directory come from an iterator, which is asked for one when nothing else is ready:
-    a directory of a million files takes no memory.
-
     Args:
-        more: gives one that comes from elsewhere; None if there is none now.
+        more: gives one that comes from elsewhere, and is asked when nothing else is ready; None if
+            there is none now.  It must not wait: it is called under the lock of the queue.
         may_come: whether there may be more of those.
     """
 
@@ -121,7 +119,6 @@ class WorkQueue:
         self._changed = threading.Condition()
         self._ready: list[tuple[int, int, int, Work]] = []
         self._delayed: list[tuple[float, int, Work]] = []
-        self._sources: list[Iterator[Work]] = []
         self._sequence = 0
         self._busy = 0
 
@@ -130,12 +127,6 @@ class WorkQueue:
         with self._changed:
             self._push(work)
             self._changed.notify()
-
-    def add_files(self, files: Iterator[Work]) -> None:
-        """The files of a directory or pattern; the iterator must raise nothing."""
-        with self._changed:
-            self._sources.append(files)
-            self._changed.notify_all()
 
     def delay(self, work: Work, until: float) -> None:
         """Work that is to be taken at a time, monotonic seconds."""
@@ -150,7 +141,7 @@ class WorkQueue:
             if work.single and len(self._delayed) >= MAX_PUT_OFF:
                 return False
             is_due = self._delayed and self._delayed[0][0] <= time.monotonic()
-            return bool(self._ready or self._sources or is_due or self._may_come())
+            return bool(self._ready or is_due or self._may_come())
 
     def take(self, *, wait: bool) -> Work | None:
         """The next one; None if there is no more, or if it does not `wait` and none is ready.
@@ -162,11 +153,10 @@ class WorkQueue:
                 now = time.monotonic()
                 while self._delayed and (self._delayed[0][0] <= now or self._stop.is_set()):
                     self._push(heapq.heappop(self._delayed)[2])
-                if not self._ready:
-                    self._pull()
-                if self._ready:
+                found = heapq.heappop(self._ready)[3] if self._ready else self._more()
+                if found is not None:
                     self._busy += 1
-                    return heapq.heappop(self._ready)[3]
+                    return found
                 may_come = self._may_come()
                 if not wait or not (self._delayed or self._busy or may_come):
                     return None
@@ -181,7 +171,7 @@ class WorkQueue:
                 self._changed.notify_all()
 
     def wake(self) -> None:
-        """End all waits: the worker is to stop."""
+        """Let all that wait look again: there is more, or the worker is to stop."""
         with self._changed:
             self._changed.notify_all()
 
@@ -189,27 +179,18 @@ class WorkQueue:
         self._sequence += 1
         heapq.heappush(self._ready, (-work.placement.priority, work.number, self._sequence, work))
 
-    def _pull(self) -> None:
-        while self._sources:
-            work = next(self._sources[0], None)
-            if work is not None:
-                self._push(work)
-                return
-            self._sources.pop(0)
-        work = self._more()
-        if work is not None:
-            self._push(work)
-
 
 _MAX_BYTES = 1 << 20  # of one file: more than the system takes
 
 
 class SharedFiles:
-    """Files of directories that one process of a worker lists, for all of its processes.
+    """Files of directories, between the threads that list them and those of all processes of a
+    worker that transfer them.
 
-    All have the same socket: who lists puts files into it while there is room, and who has nothing
-    else to do takes one.  The kernel tells its end, also if a process is killed.  It is made before
-    the processes, each of which closes what it needs no more.
+    All have the same socket: who lists puts files into it while there is room, so a directory of a
+    million files takes no memory, and who has nothing else to do takes one.  The kernel tells its
+    end, also if a process is killed.  It is made before the processes, each of which closes what it
+    needs no more.
     """
 
     def __init__(self) -> None:

@@ -76,7 +76,8 @@ class Worker:
         stop: set to end soon.
         journal: what earlier workers have done.
         share: what of them is for this worker.
-        files: of directories, which workers in other processes share with this one.
+        files: of directories, which workers in other processes share with this one; None if there
+            are no such workers.
     """
 
     def __init__(
@@ -90,7 +91,8 @@ class Worker:
         files: SharedFiles | None = None,
     ) -> None:
         self._performer = performer
-        self._shared = files
+        own = [placement for number, placement in enumerate(placements) if share.has(number)]
+        self._shared = SharedFiles() if files is None and any(map(lists_files, own)) else files
         self._listings = 0  # of directories, that have not ended
         self._settings = performer.surroundings.settings
         self._listener = listener
@@ -107,16 +109,18 @@ class Worker:
         for number, placement in enumerate(placements):
             if not share.has(number):
                 continue
-            for work in self._works(number, placement):
-                works += 1
-                self._listings += lists_files(placement)
-                self._order.begin(number)
-                if not self._order.hold(work):
-                    self._queue.add(work)
+            work = self._work(number, placement)
+            if self._is_done(work):
+                continue
+            works += 1
+            self._listings += lists_files(placement)
+            self._order.begin(number)
+            if not self._order.hold(work):
+                self._queue.add(work)
         if self._shared is not None and not self._listings:
             self._shared.end_giving()
         self._streams = self._settings.max_streams
-        if self._shared is None and not self._listings:
+        if self._shared is None:
             self._streams = max(1, min(self._streams, works))
 
     def start(self) -> None:
@@ -141,23 +145,28 @@ class Worker:
         Raises:
             BaseException: a bug, in one of the threads.
         """
+        if self._shared is not None:
+            self._shared.close()
+            if not self._shared.is_over:
+                self._failed.add(FaultKind.STOPPED)  # nobody knows what has not been taken
         if self._crash is not None:
             raise self._crash
-        if self._shared is not None and not self._shared.is_over:
-            self._failed.add(FaultKind.STOPPED)  # nobody knows what has not been taken
         return self._failed
 
-    def _works(self, number: int, placement: Placement, *, single: bool = False) -> Iterator[Work]:
-        """The work of a placement; none if it has been done."""
+    def _work(self, number: int, placement: Placement, *, single: bool = False) -> Work:
         key = key_of(placement)
-        size = self._journal.done.get(key)
-        again = isinstance(placement, Release) and self._order.has_begun(number)
-        if size is None or again or not is_still_done(placement, size):
-            progress = Progress(self._stop)
-            if isinstance(placement, Transfer) and placement.if_exists == FAIL:
-                progress.own_file = self._journal.named.get(key)
-                progress.before_name = functools.partial(self._journal.name, key)
-            yield Work(number, placement, key, progress, single)
+        progress = Progress(self._stop)
+        if isinstance(placement, Transfer) and placement.if_exists == FAIL:
+            progress.own_file = self._journal.named.get(key)
+            progress.before_name = functools.partial(self._journal.name, key)
+        return Work(number, placement, key, progress, single)
+
+    def _is_done(self, work: Work) -> bool:
+        """Whether an earlier worker has done it, and that still holds."""
+        size = self._journal.done.get(work.key)
+        if isinstance(work.placement, Release) and self._order.has_begun(work.number):
+            return False
+        return size is not None and is_still_done(work.placement, size)
 
     def _run(self) -> None:
         try:
@@ -186,6 +195,9 @@ class Worker:
         self.running.add(work)
         try:
             work.progress.check_stop()
+            if work.single and self._is_done(work):
+                self._ended(work)
+                return
             if isinstance(work.placement, Transfer) and not work.candidates:
                 work.candidates = self._performer.candidates(work.placement)
             if self._expand(work):
@@ -203,7 +215,8 @@ class Worker:
             self._ended(work)
 
     def _expand(self, work: Work) -> bool:
-        """Whether the work is a directory whose files are work of their own from now on.
+        """Whether the work is a directory whose files are work of their own from now on, which a
+        thread of its own lists: nobody is to wait for a file system or server that is slow.
 
         An error before the first of them fails this attempt, a later one the placement: the files
         before it are not listed again.
@@ -222,26 +235,11 @@ class Worker:
             work.has_failed_service = self._performer.note_failure(candidate, fault)
             raise
         if files is not None and first is not None:
-            if self._shared is None:
-                self._queue.add_files(self._files(work, first, files))
-            else:
-                every = itertools.chain((first,), files)
-                listing = threading.Thread(target=self._give, args=(work, every), daemon=True)
-                listing.start()
+            every = itertools.chain((first,), files)
+            threading.Thread(target=self._give, args=(work, every), daemon=True).start()
         elif files is not None:
             self._ended(work)
         return files is not None
-
-    def _files(self, work: Work, first: Transfer, rest: Iterator[Transfer]) -> Iterator[Work]:
-        begun = time.monotonic()
-        try:
-            for file in itertools.chain((first,), rest):
-                for one in self._works(work.number, file, single=True):
-                    self._order.begin(work.number)
-                    yield one
-        except Fault as fault:
-            self._fail(work, fault, begun)
-        self._ended(work)
 
     def _give(self, work: Work, files: Iterator[Transfer]) -> None:
         """List a directory for all processes, which must not wait for a transfer of this one."""
@@ -250,6 +248,7 @@ class Worker:
             for file in files:
                 if not self._is_given(work.number, file):
                     break
+                self._queue.wake()
         except Fault as fault:
             self._fail(work, fault, begun)
         except BaseException as error:  # a bug
@@ -261,20 +260,22 @@ class Worker:
     def _is_given(self, number: int, file: Transfer) -> bool:
         """Wait for room for a file; False if the worker is to stop."""
         assert self._shared is not None
-        while not self._stop.is_set():
-            if self._shared.give(number, file, GIVE_S):
-                return True
+        self._order.begin(number)
+        try:
+            while not self._stop.is_set():
+                if self._shared.give(number, file, GIVE_S):
+                    return True
+        except Fault:  # there is never room for it
+            self._order.end(number)
+            raise
         return False
 
     def _next_of_others(self) -> Work | None:
         """A file that another process, or this one, has listed."""
-        while self._others_may_give() and self._shared is not None:
+        taken = None
+        if self._others_may_give() and self._shared is not None:
             taken = self._shared.take()
-            if taken is None:
-                break
-            for work in self._works(*taken, single=True):
-                return work
-        return None
+        return self._work(*taken, single=True) if taken is not None else None
 
     def _others_may_give(self) -> bool:
         return self._shared is not None and not (self._shared.is_over or self._stop.is_set())

@@ -16,12 +16,12 @@ from condor_pydagman.follow.overview import told_apart
 from condor_pydagman.follow.run_model import OVER, DagState, counts_in
 from condor_pydagman.follow.shown_states import done_of
 from condor_pydagman.monitor.file_facts import changed_at, size_of
-from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
+from condor_pydagman.monitor.found_dag import FoundDag, counts_of, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
 from condor_pydagman.monitor.queued_dags import dag_file, state_of
 from condor_pydagman.vocabulary import MORE_HELD, MORE_RUNNING
 from condor_pydagman.web.access import Refused
-from condor_pydagman.web.ended_answers import EndedAnswers, ended_counts, ended_row
+from condor_pydagman.web.ended_answers import EndedAnswers, ended_row
 from condor_pydagman.web.live_dag import LiveDag
 from condor_pydagman.web.queue_answers import Ad, QueueAnswers
 from condor_pydagman.web.threads import Threads
@@ -172,17 +172,17 @@ class DagsList:
 def _at_a_glance(found: FoundDag) -> _Glance:
     """Of a DAG that nobody looks at: state, counts, total, begin; by its job's ad or its files."""
     ad, begun = found.ad, float(found.ad.get("JobStartDate") or found.submitted or 0)
-    counts = counts_in(ad)
-    if counts and "ExitCode" not in ad:
-        running = int(ad.get("DAG_JobsRunning") or 0) + int(ad.get(MORE_RUNNING) or 0)
-        held = int(ad.get("DAG_JobsHeld") or 0) + int(ad.get(MORE_HELD) or 0)
-        return found.state.value, _shown(counts, running, held), counts["total"], begun, None
     try:
+        counts = counts_of(found) if ad else {}
+        if counts:
+            running = int(ad.get("DAG_JobsRunning") or 0) + int(ad.get(MORE_RUNNING) or 0)
+            held = int(ad.get("DAG_JobsHeld") or 0) + int(ad.get(MORE_HELD) or 0)
+            return found.state.value, _shown(counts, running, held), counts["total"], begun, None
         files = state_of_files(found.paths)
     except PydagmanError:
         return found.state.value, {}, 0, begun, None
-    counts, state = files.counts, found.state if ad else files.state
-    return state.value, _shown(counts), counts.get("total", 0), begun, None
+    state = found.state if ad else files.state
+    return state.value, _shown(files.counts), files.counts.get("total", 0), begun, None
 
 
 def _shown(counts: Mapping[str, int], running: int = 0, held: int = 0) -> dict[str, int]:
@@ -228,7 +228,7 @@ def newest_by_id(ads: Iterable[Ad]) -> dict[str, Ad]:
 def _ended_row(ad: Ad) -> dict[str, Any]:
     """Of a DAG that is known by the history alone: no file of it is read."""
     about = {"outer": 0, "ends_about": None, "state": state_of(ad)[0].value}
-    return {**ended_row(ad), **about, "counts": _shown(ended_counts(ad))}
+    return {**ended_row(ad), **about, "counts": _shown(counts_in(ad))}
 
 
 def _of_history(found: FoundDag, ad: Ad | None) -> dict[str, Any]:

@@ -11,11 +11,10 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.follow.run_model import counts_in
 from condor_pydagman.monitor.ended_dags import ended_dag
 from condor_pydagman.web.queue_answers import Ad, output_of, plain
 
@@ -77,14 +76,6 @@ def ended_row(ad: Ad) -> dict[str, Any]:
         "wasted_s": dag.wasted_s,
         "failed_first": dag.failed_nodes,
     }
-
-
-def ended_counts(ad: Ad) -> Mapping[str, int]:
-    """Nodes by `run_model.COUNTS`; {} if the ad has none that can be read."""
-    try:
-        return counts_in(ad)
-    except (TypeError, ValueError):
-        return {}
 
 
 def main(words: Sequence[str]) -> int:

@@ -30,6 +30,7 @@ from condor_pydagman.placement.rules import allocation_rules
 from condor_pydagman.placement.rules.allocation_rules import Allocation, ledger_text
 from condor_pydagman.placement.way import Progress, Surroundings
 from tests.locks import prove_life
+from tests.placement.helpers import program
 from tests.waiting import LIMIT_S, until
 
 KB = 1024
@@ -50,7 +51,7 @@ class Bench:
 
     def allocate(self, identity: str, size: int = KB, host: str = "/disk", **more: object) -> None:
         request = Allocate(host, identity, size, **{"wait": False, **more})  # type: ignore[arg-type]
-        self.space.allocate(request, progress())
+        self.space.allocate(request, self.surroundings, progress())
 
     def release(self, identity: str, host: str = "/disk") -> None:
         self.space.release(Release(host, identity), self.surroundings, progress())
@@ -277,12 +278,52 @@ def test_an_allocation_released_meanwhile_gives_no_more(bench: Bench) -> None:
             of.begin(0, KB)
 
 
-def test_what_a_module_has_allocated_has_no_limit_here(bench: Bench) -> None:
-    bench.space.module_allocated(Allocate("nest", "1", KB), progress())
-    bench.transfer(10**9)
-    bench.space.module_released(Release("nest", "1"), progress())
+def with_modules(bench: Bench, tmp_path: Path, *words: str) -> Bench:
+    """Modules for `nest` do these; they say so."""
+    for word in words:
+        program(tmp_path / f"stork.{word}.nest", f"echo {word} $2 >> {tmp_path}/said")
+    bench.settings = bench.settings._replace(module_directories=(str(tmp_path),))
+    bench.surroundings = bench.surroundings._replace(settings=bench.settings)
+    return bench.of_dag("/d/one.dag")
+
+
+def test_what_a_module_has_allocated_has_no_limit_here(bench: Bench, tmp_path: Path) -> None:
+    site = with_modules(bench, tmp_path, "allocate", "release")
+    site.allocate("1", KB, "nest")
+    site.transfer(10**9)
+    site.release("1", "nest")
     with pytest.raises(Fault, match="there is no allocation 1"):
-        bench.transfer(1)
+        site.transfer(1)
+    assert (tmp_path / "said").read_text() == "allocate 1\nrelease 1\n"
+
+
+def test_who_has_made_an_allocation_releases_it(bench: Bench, tmp_path: Path) -> None:
+    """Of a request, and when the DAG is removed; what nobody knows, a module may."""
+    bench.settings = bench.settings._replace(capacities=(("nest", 10 * KB),))
+    bench.surroundings = bench.surroundings._replace(settings=bench.settings)
+    before = bench.of_dag("/d/one.dag")
+    for identity in ("ledger's", "too"):
+        before.allocate(identity, KB, "nest")
+    site = with_modules(bench, tmp_path, "allocate", "release")
+    site.allocate("module's", KB, "nest")
+    site.release("ledger's", "nest")
+    own = site.own()
+    assert own.release(own.of_dag("/d/one.dag"))
+    site.release("unknown", "nest")
+    assert (tmp_path / "said").read_text() == (
+        "allocate module's\nrelease module's\nrelease unknown\n"
+    )
+
+
+def test_the_final_node_gives_back_what_a_module_has_allocated(
+    bench: Bench, tmp_path: Path
+) -> None:
+    site = with_modules(bench, tmp_path, "allocate", "release")
+    site.allocate("1", KB, "nest")
+    final = site.surroundings._replace(environment={FINAL: "1"})
+    site.space.release(Release("nest", "1"), final, progress())
+    (request,) = bench.of_dag("/d/one.dag").space.given_back(file("f"))
+    assert (request.host, request.size) == ("nest", KB)
 
 
 def test_a_damaged_ledger_of_ones_own_is_not_taken_for_an_empty_one(bench: Bench) -> None:
@@ -409,7 +450,7 @@ def test_what_a_removed_dag_has_allocated_is_released_and_allocated_again(bench:
     again = bench.of_dag("/d/one.dag")
     (request,) = again.space.given_back(file("f", "mine"))
     assert (request.host, request.size, request.duration_s) == ("/disk", 2 * KB, 3600)
-    again.space.allocate(request, progress())
+    again.space.allocate(request, again.surroundings, progress())
     assert again.space.given_back(file("f", "mine")) == []
     again.transfer(2 * KB, identity="mine")
     assert own.release(own.of_dag("/d/one.dag"), for_now=True)

@@ -14,7 +14,7 @@ from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.allocations import Space
-from condor_pydagman.placement.way import Progress
+from condor_pydagman.placement.way import Progress, Surroundings
 
 
 @pytest.fixture(autouse=True)
@@ -28,12 +28,16 @@ def settings(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for host, identity, dag in (("/disk", "a", "t.dag"), ("host", "a", ""), ("host", "b", "")):
         request = Allocate(host, identity, 5 << 20, 7200.0)
         with space_of(settings, str(work_directory / dag) if dag else "") as space:
-            space.allocate(request, Progress(threading.Event()))
+            space.allocate(request, around(settings), Progress(threading.Event()))
     return settings
 
 
 def space_of(settings: Settings, dag: str) -> contextlib.closing[Space]:
     return contextlib.closing(Space(settings, print, dag))
+
+
+def around(settings: Settings) -> Surroundings:
+    return Surroundings(settings, {}, "/", print)
 
 
 def allocations(*words: str) -> int:
@@ -91,14 +95,14 @@ def test_what_is_released_of_a_dag_is_allocated_again_by_all_that_have_it(
     names = str(tmp_path / "t.dag"), str(tmp_path / "u.dag")
     progress = Progress(threading.Event())
     with space_of(settings, names[1]) as space:
-        space.allocate(Allocate("/disk", "a", 5 << 20, 7200.0), progress)
+        space.allocate(Allocate("/disk", "a", 5 << 20, 7200.0), around(settings), progress)
     transfer = Transfer(parse_url("/a"), parse_url("/disk/a"), allocation_id="a")
     assert allocations("release", "--dag", "t.dag") == 0
     for name in names:
         with space_of(settings, name) as space:
             (request,) = space.given_back(transfer)
             assert (request.host, request.size) == ("/disk", 5 << 20)
-            space.allocate(request, progress)
+            space.allocate(request, around(settings), progress)
     assert allocations("release", "a", "--host", "/disk") == 0
     for name in names:
         with space_of(settings, name) as space:

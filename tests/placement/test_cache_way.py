@@ -66,6 +66,14 @@ def entries(tmp_path: Path) -> list[str]:
     return sorted(set(os.listdir(own)) - {"lock"})
 
 
+def test_two_steps_are_for_what_no_way_before_takes_in_one(tmp_path: Path) -> None:
+    program(tmp_path / "modules" / "stork.transfer.in-out", "true")
+    way = CacheWay([ModuleWay()])
+    assert way.obstacle(ASKED, around(tmp_path)) == "not needed, module takes it in one step"
+    for ways in (("cache",), ("cache", "module")):
+        assert not way.obstacle(ASKED._replace(ways=ways), around(tmp_path))
+
+
 def test_two_steps(tmp_path: Path) -> None:
     way = CacheWay([ModuleWay()])
     assert not way.obstacle(ASKED, around(tmp_path))

@@ -13,9 +13,11 @@ import pytest
 
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.settings import WAYS, Settings
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement import child_process, gfal_way, waits
 from condor_pydagman.placement.direct_way import DirectWay
 from condor_pydagman.placement.gfal_way import GfalWay
+from condor_pydagman.placement.placement_directory import DestinationLocks
 from condor_pydagman.placement.rules.ways import names_in_order
 from condor_pydagman.placement.way import Progress, Surroundings
 from tests.placement.helpers import progress, surroundings, transfer
@@ -226,7 +228,10 @@ def test_who_copies_to_a_server_has_the_lock_of_the_destination(
     monkeypatch.setattr(child_process, "run", noted)
     way.perform(transfer("root://a//x", "root://b//y"), around, progress())
     (lock,) = held
+    locks, file = DestinationLocks(), parse_url("root://b:1094//y")
     assert os.path.basename(lock).startswith("write.")
+    with locks.held(file, around, progress()) as fd:  # as any other way has it
+        assert os.path.basename(os.readlink(f"/proc/self/fd/{fd}")) == os.path.basename(lock)
 
 
 def test_without_direct_a_fault_stays_what_it_is(way: GfalWay, around: Surroundings) -> None:

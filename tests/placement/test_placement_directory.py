@@ -14,6 +14,7 @@ import pytest
 from condor_pydagman.adapters import shared_directory
 from condor_pydagman.data_requests.faults import Fault, FaultKind
 from condor_pydagman.data_requests.requests import SKIP, Transfer
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement import placement_directory
 from condor_pydagman.placement.direct_way import DirectWay
 from condor_pydagman.placement.placement_directory import (
@@ -110,14 +111,16 @@ def test_the_usual_private_name_may_be_taken(home: Path) -> None:
     assert first.path.startswith(f"{shared.path}/own.0.")
 
 
+A, B = parse_url("http://h/a"), parse_url("http://h/b")
 HOLD = """
 import sys, threading
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.placement_directory import DestinationLocks
 from condor_pydagman.placement.way import Progress, Surroundings
 
 around = Surroundings(Settings(directory=sys.argv[1]), {}, "/", print)
-with DestinationLocks().held("a", around, Progress(threading.Event())):
+with DestinationLocks().held(parse_url("http://h/a"), around, Progress(threading.Event())):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -186,7 +189,7 @@ def test_a_killed_holder_has_no_lock(surroundings: Surroundings, progress: Progr
         stopped = Progress(threading.Event())
         said: list[str] = []
         around = surroundings._replace(say=lambda line: (said.append(line), stopped._stop.set()))
-        with pytest.raises(Fault) as fault, DestinationLocks().held("a", around, stopped):
+        with pytest.raises(Fault) as fault, DestinationLocks().held(A, around, stopped):
             pass
         assert fault.value.kind is FaultKind.STOPPED
         assert said == [
@@ -195,7 +198,7 @@ def test_a_killed_holder_has_no_lock(surroundings: Surroundings, progress: Progr
         ]
         holder.kill()
         holder.wait()
-    with DestinationLocks().held("a", surroundings, progress):
+    with DestinationLocks().held(A, surroundings, progress):
         pass
     assert not list(Path(surroundings.settings.directory).glob("own.*/*"))
 
@@ -203,18 +206,18 @@ def test_a_killed_holder_has_no_lock(surroundings: Surroundings, progress: Progr
 def test_what_killed_workers_have_left_is_removed(
     surroundings: Surroundings, progress: Progress
 ) -> None:
-    with DestinationLocks().held("a", surroundings, progress):
+    with DestinationLocks().held(A, surroundings, progress):
         (own,) = Path(surroundings.settings.directory).glob("own.*")
         (own / "write.left").touch()
-        with DestinationLocks().held("b", surroundings, progress):
+        with DestinationLocks().held(B, surroundings, progress):
             assert len(list(own.iterdir())) == 2
     assert not list(own.iterdir())
 
 
 def test_a_lock_of_the_version_before_holds(surroundings: Surroundings, progress: Progress) -> None:
-    with DestinationLocks().held("a", surroundings, progress):
+    with DestinationLocks().held(A, surroundings, progress):
         (path,) = Path(surroundings.settings.directory).glob("own.*/*")
-    assert path.name == "write.ca978112ca1bbdca"
+    assert path.name == "write.e256179201e3c66e"
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -224,7 +227,7 @@ def test_a_lock_of_the_version_before_holds(surroundings: Surroundings, progress
         path.unlink()
         os.close(fd)
 
-    with DestinationLocks().held("a", surroundings._replace(say=say), progress):
+    with DestinationLocks().held(A, surroundings._replace(say=say), progress):
         held = os.open(path, os.O_RDWR)
         with pytest.raises(BlockingIOError):
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

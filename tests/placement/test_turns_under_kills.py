@@ -82,7 +82,7 @@ def test_no_space_is_given_twice_and_none_is_lost(shared_and_slots: tuple[Path, 
         space = Space(settings, ignore)
         for count in range(3):
             identity = f"id{number}.{count}"
-            space.allocate(Allocate("/disk", identity, KB), new_progress())
+            space.allocate(Allocate("/disk", identity, KB), surroundings, new_progress())
             held = held_slots.take()
             time.sleep(0.002)
             Slots.give_back(held)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from condor_pydagman.data_requests.faults import FaultKind
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
-from condor_pydagman.data_requests.requests import Placement
+from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement import gfal_way, local_part, performer
 from condor_pydagman.placement.attempt_lines import attempt_line
+from condor_pydagman.placement.direct_way import DirectWay
 from condor_pydagman.placement.endpoints.local_files import LocalFiles
 from condor_pydagman.placement.journal import Journal, NoJournal
 from condor_pydagman.placement.make_worker import make_worker
@@ -91,6 +94,31 @@ def test_a_directory_of_many_files(server: FaultyServer, surroundings: Surroundi
     work = Work(transfer(server.url("/d/"), "out/"), surroundings)
     assert work.run() == set()
     assert len(list((Path(surroundings.directory) / "out").rglob("x"))) == 50
+
+
+def test_a_directory_that_is_listed_slowly_keeps_nothing_else_waiting(
+    server: FaultyServer, surroundings: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even what is to be tried again."""
+    goes_on, expand = threading.Event(), DirectWay.expand
+
+    def slow(way: DirectWay, *of: Any) -> Iterator[Transfer]:
+        for number, file in enumerate(expand(way, *of)):
+            assert not number or goes_on.wait(LIMIT_S)
+            yield file
+
+    monkeypatch.setattr(DirectWay, "expand", slow)
+    server.files.update({"/d/1": b"x", "/d/2": b"x", "/a": b"xx"})
+    server.fail("/a", Wrong(after=1))
+    settings = surroundings.settings._replace(max_streams=2)
+    text = transfer(server.url("/d/"), "out/") + transfer(server.url("/a"), "a")
+    work = Work(text, surroundings._replace(settings=settings))
+    work.worker.start()
+    until(lambda: work.listener.states().count(COMPLETED) == 2, "two files")
+    assert work.listener.states().count(RESCHEDULED) == 1
+    goes_on.set()
+    assert work.worker.join(LIMIT_S)
+    assert (work.worker.result(), len(work.listener.ends)) == (set(), 4)
 
 
 def test_a_host_works_when_its_first_bytes_come(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli import pydagman
+from tests import locks
 from tests.dag_logs import DagLogs
 from tests.waiting import LIMIT_S
 
@@ -46,6 +47,21 @@ def test_how_many_rows(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         pydagman.main(["report", "--rows", "many"])
     assert "'many' is not a number from 0" in capsys.readouterr().err
+
+
+def test_what_keeps_a_dag_from_going_on(logs: DagLogs) -> None:
+    """Held jobs and full limits, in the sentences of `watch` and `explain`."""
+    text = "JOB A a.sub\nJOB B a.sub\nCATEGORY A c\nCATEGORY B c\nMAXJOBS c 1\n"
+    Path("t.dag").write_text(text)
+    logs.start()
+    logs.submit("A", 7)
+    logs.hold(7)
+    with locks.held("t.dag.lock", "0\n"):
+        assert pydagman.main(["report", "--no-picture"]) == 0
+    page = Path("t.dag.report.html").read_text()
+    assert "1 job of node A has been held for" in page
+    assert "Category c is full" in page
+    assert "node B is waiting because of that." in page
 
 
 def test_a_dag_that_has_changed_since(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ def test_counts_of_a_table_or_of_the_job_ad_if_the_logs_are_not_whole() -> None:
     facts = facts_of(None, {}, run=run, ad=ad)
     assert explain_dag(facts).headline == "t.dag is running: 9 nodes, 4 done, 5 in the queue."
     run.counts = dict(zip(COUNTS, (8, 1, 0, 3, 0, 0, 4, 0, 0)))
+    run.counts_time = 1.0
     assert ": 8 nodes, 1 done, 3 in the queue, 4 waiting" in explain_dag(facts).headline
     assert explain_dag(facts_of(None, {}, run=Run())).headline == "t.dag is running."
 

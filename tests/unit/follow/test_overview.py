@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.follow import overview
 from condor_pydagman.follow.overview import Dagman, Overview, Standing
-from condor_pydagman.follow.run_model import COUNTS, Halted, Run
+from condor_pydagman.follow.run_model import COUNTS, Halted, Run, newer_counts
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.vocabulary import JournalRecord
 from tests.dag_logs import BEGIN
@@ -82,15 +81,17 @@ def test_held_jobs_by_their_reasons_the_most_frequent_first(bench: Bench) -> Non
         ({}, 0.0, 5),
         ({"DAG_NodesTotal": 9, "DAG_NodesDone": 7, "DAG_AdUpdateTime": 100}, 101.0, 5),
         ({"DAG_NodesTotal": 9, "DAG_NodesDone": 7, "DAG_AdUpdateTime": 100}, 100.0, 7),
+        ({"DAG_NodesTotal": 9, "DAG_NodesDone": 7, "DAG_AdUpdateTime": "x"}, 1.0, 5),
+        ({"DAG_NodesTotal": 9, "DAG_NodesDone": "x"}, 0.0, 0),
     ],
 )
 def test_the_newer_of_what_dagman_has_counted(
-    ad: dict[str, int], told_at: float, done: int
+    ad: dict[str, Any], told_at: float, done: int
 ) -> None:
-    run = Run()
-    run.counts, run.counts_time = dict(zip(COUNTS, (9, 5, 0, 0, 0, 0, 0, 0, 0))), told_at
-    counts, _ = overview._counts(Tally(run, None), ad, exact=False)
+    table = dict(zip(COUNTS, (9, 5, 0, 0, 0, 0, 0, 0, 0)))
+    counts, _ = newer_counts(ad, table, told_at)
     assert counts["done"] == done
+    assert newer_counts({}, {}, 0.0) == ({}, 0.0)
 
 
 def test_no_end_is_foretold_of_a_dag_that_is_halted() -> None:

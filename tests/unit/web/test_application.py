@@ -94,6 +94,7 @@ async def test_the_list_knows_of_the_end_of_a_named_dag(logs: DagLogs, tmp_path:
     """Its ad, of the server's start, says for ever that it runs."""
     words = {"Iwd": str(tmp_path), "Arguments": "-p 0 -f -l . -Dag t.dag"}
     ad = {**words, "ClusterId": 9, "JobStatus": 2, "DAG_NodesTotal": 4, "DAG_NodesDone": 1}
+    ad["PYDAGMAN_MoreNodesRunning"] = 0
     logs.counts(4, 3, 0, 0, 0, 0, 0, 1, 0)
     logs.end(1)
     dags = DagsList([found_by_ad(ad)], Threads())
