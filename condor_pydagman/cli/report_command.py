@@ -17,7 +17,6 @@ from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failures_by_kind
 from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.explain.last_lines import excerpt_of
@@ -32,6 +31,7 @@ from condor_pydagman.monitor.told_runs import (
     compared_run,
     told_of,
 )
+from condor_pydagman.monitor.watched_dag import facts_of
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of

@@ -136,8 +136,7 @@ class Standing:
 
     def __init__(self, dag: str, dagman: Dagman, tally: Tally, *, exact: bool) -> None:
         run, ad, running = tally.run, dagman.ad, dagman.running
-        found, counted = _counts(tally, ad, exact=exact)
-        counts = told_apart(found, *_in_queue(tally))
+        counts, counted = counts_of(tally, ad, exact=exact)
         self.used = feature_table.used_in(tally.dag, run)  # names of the features that are asked
         self.moves = tally.moves(counts)  # whether anything goes on by itself, or is about to
         self._run, self._goes_on = run, running and not run.halted
@@ -192,6 +191,16 @@ class Standing:
             subdags=subdags,
             of_features={**seen.of_features, **outside},
         )
+
+
+def counts_of(tally: Tally, ad: Mapping[str, Any], *, exact: bool) -> tuple[dict[str, int], float]:
+    """Nodes by `shown_states.COUNTED`, and their total; and when they were counted, 0.0 for now.
+
+    Args:
+        exact: see `Standing`.
+    """
+    found, counted = _counts(tally, ad, exact=exact)
+    return told_apart(found, *_in_queue(tally)), counted
 
 
 def _counts(tally: Tally, ad: Mapping[str, Any], *, exact: bool) -> tuple[Mapping[str, int], float]:
