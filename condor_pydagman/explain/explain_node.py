@@ -11,13 +11,13 @@ from condor_pydagman.explain.explanation import Explanation, Moment
 from condor_pydagman.explain.failed_nodes import (
     failure_advice,
     failure_evidence,
-    failure_of,
     failure_sentence,
 )
 from condor_pydagman.explain.feature_findings import awaited_parents, said
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
 from condor_pydagman.follow.carriers import carrier_of
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.facts import IDLE, Facts
 from condor_pydagman.follow.notices.held_jobs import held_job_notices

@@ -13,11 +13,12 @@ from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import knobs
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.explain.failed_nodes import MAX_EXAMPLES, Failure, failures_by_kind
+from condor_pydagman.explain.failed_nodes import MAX_EXAMPLES, failures_by_kind
 from condor_pydagman.explain.jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.explain.known_facts import Excerpt, RescueFile
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.event_facts import hold_codes, reason
+from condor_pydagman.follow.failures import Failure
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events

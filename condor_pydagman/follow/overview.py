@@ -8,6 +8,7 @@ from typing import Any
 
 from condor_pydagman import feature_table
 from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.run_model import COUNTS, NodeRun, Run, counts_in
@@ -160,7 +161,7 @@ class Standing:
             counted,
             longest=_longest(tally),
             held=_held(tally),
-            failures=[failure_of(node, run) for node in reversed(run.failures)][:MAX_LISTED],
+            failures=[_failure(node, run) for node in reversed(run.failures)][:MAX_LISTED],
             placements=total(run.placements).as_json() if run.placements else {},
             of_features=of_features,
             not_run=tally.not_run() if exact else {},
@@ -281,13 +282,5 @@ def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
                     yield node.name, hold.reason, hold.code
 
 
-def failure_of(node: NodeRun, run: Run) -> Failure:
-    """How a node has failed, by its last attempt."""
-    value, reason = node.failure()
-    if reason.endswith("script") and node.name in run.unstarted:
-        value, reason = None, f"{reason} could not be started: {run.unstarted[node.name]}"
-    if run.killed_script(node):
-        value, reason = None, f"{reason} killed when the DAG ended"
-    if node.cancelled_by:
-        value, reason = None, f"cancelled by {node.cancelled_by}"
-    return Failure(node.name, node.since, len(node.attempts), value, reason)
+def _failure(node: NodeRun, run: Run) -> Failure:
+    return Failure(node.name, node.since, len(node.attempts), *failure_of(node, run).brief)

@@ -16,8 +16,8 @@ from aiohttp import web
 from condor_pydagman import feature_table
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.explain.explain_node import explain_node
-from condor_pydagman.explain.failed_nodes import failure_of
 from condor_pydagman.explain.last_lines import excerpt_of
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.overview import counts_of
 from condor_pydagman.follow.run_model import Attempt, DagState, Run

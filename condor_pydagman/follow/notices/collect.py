@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from heapq import nsmallest
 
 from condor_pydagman.feature_table import told, used_in
+from condor_pydagman.follow.failures import how_failed
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.data_waits import data_wait_notices
 from condor_pydagman.follow.notices.facts import Facts, Nodes
@@ -19,12 +20,11 @@ from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
 from condor_pydagman.follow.notices.name_lists import MAX_NAMES, capitalized, some_nodes
 from condor_pydagman.follow.notices.throttles import throttle_notices
-from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.tally import STALLED_S, since_last_end
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.words import duration, result
+from condor_pydagman.words import duration
 
 
 def notices_of(facts: Facts) -> tuple[Notice, ...]:
@@ -82,7 +82,7 @@ def _failed_attempt(first: str, facts: Facts) -> Iterator[Evidence]:
     run = facts.run.nodes.get(first)
     if run is None or not run.attempts:
         return
-    failure, attempt = failure_of(run, facts.run), run.attempts[-1]
-    how = result(failure.value, failure.reason)
+    attempt = run.attempts[-1]
+    how = message(how_failed(run, facts.run))
     text = f"attempt {attempt.number + 1} of {message(first)}: {how}"
     yield Evidence(facts.nodes_log, text, attempt.ended or run.since)
