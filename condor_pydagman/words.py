@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
+    RETURN_NO_RESULT,
     RETURN_PRE_FAILED,
     RETURN_SUBMIT_FAILED,
     signal_name,
@@ -33,7 +34,7 @@ def result(value: int | None, reason: str = "") -> str:
 
     `reason`: of a removal or failed submission; or the kind of script that `value` is of.
     """
-    if value is None:
+    if value is None or value == RETURN_NO_RESULT:
         return reason or "unknown"
     if value in _RETURNS:
         return f"{_RETURNS[value]}: {reason}" if reason else _RETURNS[value]

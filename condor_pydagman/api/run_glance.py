@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from condor_pydagman.cli.report_command import excerpts, tick
 from condor_pydagman.cli.watch import advice_lines, clock, lines_of
-from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failed_node_findings
 from condor_pydagman.follow.notice import Notice, in_order
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.watched_dag import WatchedDag
+from condor_pydagman.monitor.watched_dag import WatchedDag, facts_of
 from condor_pydagman.printable import printable
 from condor_pydagman.report.glance_html import glance_html, run_chart
 from condor_pydagman.report.overview_text import plain

@@ -17,12 +17,9 @@ from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.explain.fact_collection import facts_of
 from condor_pydagman.explain.failed_nodes import failures_by_kind
-from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.explain.last_lines import excerpt_of
-from condor_pydagman.explain.load import with_load
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.run_model import Run
@@ -35,6 +32,7 @@ from condor_pydagman.monitor.told_runs import (
     compared_run,
     told_of,
 )
+from condor_pydagman.monitor.watched_dag import facts_by_logs
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
@@ -158,9 +156,8 @@ def page(
 
 
 def _notices(told: Told, now: float) -> tuple[Notice, ...]:
-    facts = facts_of(told.found, told.run, now)._replace(dag=told.dag, taken=told.taken)
-    state = GraphState(told.dag, told.run) if told.dag is not None else None
-    return notices_of(with_load(facts, state))
+    facts = facts_by_logs(told.found, told.tally)
+    return notices_of(facts._replace(now=now, run=told.run, dag=told.dag))
 
 
 def excerpts(found: FoundDag, history: Run, dag: Dag | None) -> dict[str, Excerpt]:

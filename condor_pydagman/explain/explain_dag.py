@@ -15,15 +15,13 @@ from condor_pydagman.explain.failed_nodes import failed_node_findings, futile_fi
 from condor_pydagman.explain.feature_findings import said
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
-from condor_pydagman.explain.load import with_load
 from condor_pydagman.follow.notice import Notice, Weight, in_order
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.follow.run_model import OVER, DagState, newer_counts
-from condor_pydagman.follow.shown_states import LOOKS, Shown, of_status, shown_state
 from condor_pydagman.printable import number_of
-from condor_pydagman.vocabulary import NodeKind, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
 _STATES = {
@@ -68,13 +66,13 @@ def explain_dag(facts: Facts) -> Explanation:
         *(futile_findings(state, failed) if state is not None else ()),
         *said("findings", facts, state),
         *idle_job_findings(facts),
-        *notices_of(with_load(facts, state)),
+        *notices_of(facts),
         *running_findings(facts),
         *_running_subdags(facts, inner),
         *rescue_findings(facts),
         *unknown_findings(facts),
     ]
-    return Explanation(facts.name, _headline(facts, state), in_order(findings))
+    return Explanation(facts.name, _headline(facts), in_order(findings))
 
 
 def unknown_findings(facts: Facts) -> list[Notice]:
@@ -95,14 +93,14 @@ def _running_subdags(facts: Facts, inner: dict[str, Explanation]) -> list[Notice
     return [Notice("subdag.problem", Weight.PROBLEM, sentence, names, inner=tuple(found.values()))]
 
 
-def _headline(facts: Facts, state: GraphState | None) -> str:
+def _headline(facts: Facts) -> str:
     text = f"{facts.name} {_STATES[facts.state]}"
     run = facts.run
     if facts.state in OVER and run.begun and run.ended:
         text += f" after {duration(run.ended - run.begun)}"
     elif facts.is_live and run.begun:
         text += f", started {duration(facts.now - run.begun)} ago"
-    counts = _counts(facts, state)
+    counts = _counts(facts)
     total = counts.get("total", 0)
     parts = [
         f"{counts[name]} {words}" for name, words in _WORDS_OF_COUNTS.items() if counts.get(name)
@@ -112,18 +110,9 @@ def _headline(facts: Facts, state: GraphState | None) -> str:
     return f"{text}: {number_of(total, 'node')}, {', '.join(parts)}."
 
 
-def _counts(facts: Facts, state: GraphState | None) -> Mapping[str, int]:
+def _counts(facts: Facts) -> Mapping[str, int]:
     """Nodes by state: by the logs if they are whole, else as DAGMan has counted last."""
-    if state is not None and facts.run.complete and facts.run.starts:
-        return _counted(state)
-    return newer_counts(facts.ad, facts.run.counts, facts.run.counts_time)[0]
-
-
-def _counted(state: GraphState) -> Mapping[str, int]:
-    counts = dict.fromkeys(_WORDS_OF_COUNTS, 0)
-    for node, status in enumerate(state.status):
-        if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either
-            run = state.run_of(node)
-            shown = shown_state(run) if run is not None else of_status(status)
-            counts["retry" if shown is Shown.RETRY else LOOKS[shown].counted] += 1
-    return {"total": sum(counts.values()), **counts}
+    if facts.dag is None or not (facts.run.complete and facts.run.starts):
+        return newer_counts(facts.ad, facts.run.counts, facts.run.counts_time)[0]
+    retry = len(facts.retries)
+    return {**facts.counts, "ready": facts.counts["ready"] - retry, "retry": retry}

@@ -11,14 +11,13 @@ from condor_pydagman.explain.explanation import Explanation, Moment
 from condor_pydagman.explain.failed_nodes import (
     failure_advice,
     failure_evidence,
-    failure_of,
     failure_sentence,
 )
 from condor_pydagman.explain.feature_findings import awaited_parents, said
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
-from condor_pydagman.explain.load import retry_delay_left, with_load
 from condor_pydagman.follow.carriers import carrier_of
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.facts import IDLE, Facts
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
@@ -215,9 +214,10 @@ def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
     jobs = facts.jobs
     if jobs is not None:
         jobs = tuple(job for job in jobs if job.node == node.name)
-    own = facts._replace(run=run, jobs=jobs, fits=tuple(fits))
+    held = [job for job in facts.held if job.node == node.name]
+    own = facts._replace(run=run, jobs=jobs, fits=tuple(fits), held=held)
     yield from idle_job_findings(own)
-    yield from held_job_notices(with_load(own, None))
+    yield from held_job_notices(own)
     yield from running_findings(own)
 
 
@@ -287,9 +287,8 @@ def _itself(
     """Why a node that waits for no other is where it is."""
     if state is None or node is None or status not in _WAITING:
         return
-    run = state.run_of(node)
-    left = retry_delay_left(state.dag, node, run, facts.now) if run is not None else 0.0
-    if status is NodeStatus.READY and left:
+    left = facts.retries.get(node, 0.0) - facts.now
+    if left > 0:
         sentence = f"It failed, and the delay of RETRY lasts {duration(left)} more."
         yield Notice("node.retry", Weight.WAITING, sentence, (state.dag.names[node],))
     elif state.dag.kinds[node] == NodeKind.FINAL and facts.is_live:

@@ -13,17 +13,18 @@ from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import knobs
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.explain.failed_nodes import MAX_EXAMPLES, Failure, failures_by_kind
+from condor_pydagman.explain.failed_nodes import MAX_EXAMPLES, failures_by_kind
 from condor_pydagman.explain.jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.explain.known_facts import Excerpt, RescueFile
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.event_facts import hold_codes, reason
+from condor_pydagman.follow.failures import Failure
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
-from condor_pydagman.follow.notices.facts import DagmanJob, Facts
+from condor_pydagman.follow.notices.facts import HELD, DagmanJob, Facts
 from condor_pydagman.follow.run_model import DagState, Hold, NodeRun, Run
-from condor_pydagman.follow.tally import Taken
+from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.data_node_logs import data_waits
@@ -33,6 +34,7 @@ from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.outside_facts import asked_of_features
 from condor_pydagman.monitor.plan import is_of_earlier_run, read_plan
 from condor_pydagman.monitor.schedd_queries import queued_dagman_ad
+from condor_pydagman.monitor.watched_dag import facts_by_logs
 from condor_pydagman.vocabulary import EventKind, NodeKind, NodeStatus
 
 MAX_DEPTH = 3  # of sub-DAGs in sub-DAGs
@@ -56,18 +58,18 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         depth: how many DAGs this one is inside of.
     """
     plan, unknown = _plan(found)
-    run, taken, problems = _run(found, plan)
+    tally, problems = _tally(found, plan)
+    run = tally.run
     unknown += problems
     job = _dagman_job(found)
     found = _with_job(found, job)
     again = ""
     if not depth and (run.starts or not found.ended):
         again = submit_command(found, is_read=not plan.is_unknown)
-    facts = facts_of(found, run, time.time())._replace(
+    facts = facts_by_logs(found, tally)._replace(
         dag=None if plan.is_unknown else plan.dag,
         has_halt_file=os.path.exists(found.paths.halt),
         dagman_job=job,
-        taken=taken,
         rescue=_rescue(found, run),
         submit_command=again,
     )
@@ -82,22 +84,6 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         limit_places=limit_places(run, found.options) if facts.is_live else {},
         inner=_inner(found, facts, node, depth),
         unknown=(*facts.unknown, *unknown),
-    )
-
-
-def facts_of(found: FoundDag, run: Run, now: float) -> Facts:
-    """What is known of a DAG that was found, and of its run; `now` in seconds since the epoch."""
-    return Facts(
-        found.name,
-        found.state,
-        now,
-        run,
-        found.cluster,
-        found.ad,
-        exit_code=found.exit_code,
-        out=shown(found.out),
-        nodes_log=shown(found.nodes_log),
-        halt_file=shown(found.paths.halt),
     )
 
 
@@ -145,18 +131,17 @@ def _changed_files(found: FoundDag) -> Iterator[str]:
             )
 
 
-def _run(found: FoundDag, plan: Plan) -> tuple[Run, Taken | None, list[str]]:
+def _tally(found: FoundDag, plan: Plan) -> tuple[Tally, list[str]]:
     """The last run by its logs; an empty one if they are of another run than DAGMan's job."""
     if is_of_earlier_run(found):
         logs = f"The logs of {found.name} are of a later run"
-        return Run(), None, [f"{logs}, so only the job ad describes job {found.cluster}."]
+        return Tally(Run()), [f"{logs}, so only the job ad describes job {found.cluster}."]
     monitor = DagMonitor(found, read_plan=lambda: plan)
-    run = monitor.read()
-    taken = monitor.tally().taken()
+    monitor.read()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
-        return run, taken, []
+        return monitor.tally(), []
     missing = "A log is missing, so this explanation is incomplete"
-    return run, taken, monitor.doubts + [f"{missing}: {text}" for text in monitor.problems]
+    return monitor.tally(), monitor.doubts + [f"{missing}: {text}" for text in monitor.problems]
 
 
 def _with_queue(facts: Facts, found: FoundDag) -> Facts:
@@ -169,7 +154,9 @@ def _with_queue(facts: Facts, found: FoundDag) -> Facts:
         ads = idle_and_held(found.cluster)
     except PydagmanError as error:
         return facts._replace(unknown=(_silent(str(error)),))
-    facts = facts._replace(jobs=tuple(map(queued_job, ads)))
+    jobs = tuple(map(queued_job, ads))
+    held = [job for job in jobs if job.status == HELD]
+    facts = facts._replace(jobs=jobs, held=held, held_by="HoldReason in the queue")
     try:
         return facts._replace(fits=tuple(fits_of(found.cluster, ads)))
     except PydagmanError as error:

@@ -11,20 +11,18 @@ from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.feature_findings import advice_of_features
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import job_of
+from condor_pydagman.follow.failures import Failure, failure_of, is_of_kind
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.name_lists import capitalized, names_of, nodes_named
-from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
+from condor_pydagman.follow.run_model import Attempt, Run, ScriptRun
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import MAY_BE_MACRO, RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import result
 
 MAX_EXAMPLES = 3  # of failures of one kind
 _VARYING = re.compile(r"\d+|\S*[/.]\S*")  # numbers, names of files
-# Reasons of removals by DAGMan, or with it by the schedd.
-_END_OF_DAG = ("DAG Abort:", "DAG Removed:", "removed because <OtherJobRemoveRequirements")
 _REMOVALS = {
     "DAG Limit: Max number of held jobs": "Its jobs were held too often; the knob"
     " DAGMAN_MAX_JOB_HOLDS sets the limit.",
@@ -56,58 +54,21 @@ _OF_QUOTES = re.compile("double-quote|unbalanced quote", re.I)  # reasons
 _UNKNOWN = "the logs do not say why"
 
 
-class Failure(NamedTuple):
-    """Why a node has failed."""
-
-    node: NodeRun  # what has happened to it
-    cause: str  # one of `notice.ALL_CAUSES`
-    value: int = 0  # exit code of its jobs or script, negative for a signal; 0 if there is none
-    # in words, of jobs that can't be submitted or were removed, or a script that can't be started;
-    # who has cancelled the node; why DAGMan takes it as failed though its jobs have not; which
-    # script was killed since the DAG was to end
-    reason: str = ""
-
-    @property
-    def kind(self) -> tuple[str, int, str]:
-        """The same for failures of one kind: names and numbers in reasons do not count."""
-        own_name = rf"(?<!\w){re.escape(self.node.name)}(?!\w)"
-        return self.cause, self.value, _VARYING.sub("", re.sub(own_name, "", self.reason))
-
-
 def failures_by_kind(run: Run, dag: Dag | None) -> list[list[Failure]]:
     """Why the failed nodes of a run have failed, failures of one kind together."""
     groups: dict[object, list[Failure]] = {}
     for node in run.nodes.values():
         if node.has_failed:
             failure = failure_of(node, run, dag)
-            is_service = _is_of_kind(node, dag, NodeKind.SERVICE)
-            groups.setdefault((is_service, *failure.kind), []).append(failure)
+            is_service = is_of_kind(node, dag, NodeKind.SERVICE)
+            groups.setdefault((is_service, *_kind(failure)), []).append(failure)
     return list(groups.values())
 
 
-def failure_of(node: NodeRun, run: Run, dag: Dag | None) -> Failure:
-    """Why a node has failed, by its last attempt; in the order of `overview.failure_of`."""
-    if node.cancelled_by:
-        return Failure(node, "node.cancelled", reason=message(node.cancelled_by))
-    attempt = node.attempts[-1] if node.attempts else Attempt(0)
-    killed = run.killed_script(node)
-    if killed:
-        return Failure(node, "node.stopped", -signal.SIGKILL, f"{killed} script")
-    if attempt.post is not None and attempt.post.value:
-        return Failure(node, "node.post", attempt.post.value, run.unstarted.get(node.name, ""))
-    if not attempt.procs:
-        return _failure_before_jobs(node, attempt, run)
-    if attempt.value == RETURN_JOB_ABORTED:
-        reason = message(attempt.reason)
-        is_stopped = reason.startswith(_END_OF_DAG)
-        return Failure(node, "node.stopped" if is_stopped else "node.removed", reason=reason)
-    if not attempt.value:
-        return _failure_by_dagman(node)
-    if _is_of_kind(node, dag, NodeKind.SUBDAG):
-        return Failure(node, "node.subdag", attempt.value)
-    reason = message(attempt.reason) if attempt.is_part else ""  # of others it is of other jobs
-    cause = "node.exit" if attempt.value > 0 else "node.signal"
-    return Failure(node, cause, attempt.value, reason)
+def _kind(failure: Failure) -> tuple[str, int, str]:
+    """The same for failures of one kind: names and numbers in reasons do not count."""
+    own_name = rf"(?<!\w){re.escape(failure.node.name)}(?!\w)"
+    return failure.cause, failure.value, _VARYING.sub("", re.sub(own_name, "", failure.reason))
 
 
 def failed_node_findings(facts: Facts, inner: dict[str, Explanation]) -> list[Notice]:
@@ -133,7 +94,7 @@ def failure_sentence(group: Sequence[Failure]) -> str:
     names = [failure.node.name for failure in group]
     if group[0].cause == "node.cancelled":
         were = "was" if len(group) == 1 else "were"
-        return f"{capitalized(nodes_named(names))} {were} cancelled by {group[0].reason}."
+        return f"{capitalized(nodes_named(names))} {were} cancelled by {message(group[0].reason)}."
     text = f"{capitalized(nodes_named(names))} failed: {_what(group[0], many=len(group) > 1)}"
     attempts = len(group[0].node.attempts)
     if len(group) == 1 and attempts > 1:
@@ -146,8 +107,8 @@ def failure_evidence(
 ) -> Iterator[Evidence]:
     """What says so: event, place of the node in its DAG file, last lines of its error file."""
     attempt = failure.node.attempts[-1] if failure.node.attempts else None
-    said = ("node.submit", "node.cancelled")  # the sentence has the reason
-    if attempt is not None and failure.cause not in said:
+    said = ("node.submit", "node.cancelled", "node.failed")  # the sentence has the reason
+    if attempt is not None and not (failure.cause in said and failure.reason):
         yield _event(failure, attempt, facts)
     if with_place:
         yield from _place(failure.node.name, facts.dag)
@@ -158,22 +119,9 @@ def failure_evidence(
         yield Evidence(excerpt.path, excerpt.problem or "is empty")
 
 
-def _failure_before_jobs(node: NodeRun, attempt: Attempt, run: Run) -> Failure:
-    if attempt.pre is not None and attempt.pre.value:
-        return Failure(node, "node.pre", attempt.pre.value, run.unstarted.get(node.name, ""))
-    if attempt.reason:
-        return Failure(node, "node.submit", reason=message(attempt.reason).rstrip(" ."))
-    return _failure_by_dagman(node)
-
-
-def _failure_by_dagman(node: NodeRun) -> Failure:
-    """Its jobs have not failed: what it publishes or adds is refused, or its RUN_IF is no truth."""
-    return Failure(node, "node.failed", reason=message(node.why).rstrip(" ."))
-
-
 def _finding(group: list[Failure], facts: Facts, inner: dict[str, Explanation]) -> Notice:
     first, shown, one = group[0], group[:MAX_EXAMPLES], len(group) == 1
-    harmless = first.cause == "node.stopped" or _is_of_kind(first.node, facts.dag, NodeKind.SERVICE)
+    harmless = first.cause == "node.stopped" or is_of_kind(first.node, facts.dag, NodeKind.SERVICE)
     return Notice(
         first.cause,
         Weight.NOTE if harmless else Weight.PROBLEM,
@@ -191,7 +139,7 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
         advice = _script_advice(failure, facts)
     elif failure.cause == "node.exit":
         advice = _placement_advice(failure, facts) or _exit_advice(failure.value)
-    elif failure.cause == "node.submit" and _is_of_kind(failure.node, facts.dag, NodeKind.DATA):
+    elif failure.cause == "node.submit" and is_of_kind(failure.node, facts.dag, NodeKind.DATA):
         advice = _ADVICE["node.submit"].replace("submit file", "request file")
     elif failure.cause == "node.submit" and _is_of_variables(failure, facts.dag):
         advice = _ADVICE[MAY_BE_MACRO]
@@ -221,7 +169,7 @@ def _is_of_variables(failure: Failure, dag: Dag | None) -> bool:
 def _placement_advice(failure: Failure, facts: Facts) -> str:
     """What the exit code of a worker means, of a DATA node or of a FINAL node's request; '' if it
     is none of its own."""
-    if _is_of_kind(failure.node, facts.dag, NodeKind.DATA):
+    if is_of_kind(failure.node, facts.dag, NodeKind.DATA):
         whose = "a DATA node"
     elif failure.node.name in facts.run.placements:
         whose = "a request"
@@ -251,16 +199,15 @@ def _what(failure: Failure, *, many: bool) -> str:
     whose, s = ("their", "s") if many else ("its", "")
     value = result(failure.value)
     job = f"{whose} job{s}"
-    reason = f": {failure.reason}" if failure.reason else ""
+    why = message(failure.reason).rstrip(" .")
+    reason = f": {why}" if why else ""
     if many:
         reason = f", for example{reason}" if reason else ""
     if failure.cause in ("node.exit", "node.signal"):
         return (f"{job} ended" if many else _jobs(failure)) + f" with {value}{reason}"
     were = "were" if many else "was"
-    ended = f"could not be started{reason}" if reason else f"ended with {value}"
-    stopped = (
-        f"{whose} {failure.reason}{s} {were} killed" if failure.value else f"{job} {were} removed"
-    )
+    ended = why or f"ended with {value}"
+    stopped = f"{whose} {why}{s} {were} killed" if failure.value else f"{job} {were} removed"
     return {
         "node.pre": f"{whose} PRE script{s} {ended}",
         "node.post": f"{whose} POST script{s} {ended}{_before_post(failure, many)}",
@@ -268,7 +215,7 @@ def _what(failure: Failure, *, many: bool) -> str:
         "node.removed": f"{job} {were} removed{reason}",
         "node.stopped": f"{stopped} when the DAG ended",
         "node.subdag": f"{whose} DAG{s} failed, condor_dagman's {value}",
-        "node.failed": ("for example, " * many + failure.reason) if failure.reason else _UNKNOWN,
+        "node.failed": f"{'for example, ' * many}{why}" if why else _UNKNOWN,
     }[failure.cause]
 
 
@@ -324,8 +271,3 @@ def _place(name: str, dag: Dag | None) -> Iterator[Evidence]:
     what = "request file" if dag.kinds[number] == NodeKind.DATA else "submit file"
     file = "" if number in dag.subdags else f", {what} {message(dag.submits[number])}"
     yield Evidence(dag.place(number), f"node {message(name)}{file}")
-
-
-def _is_of_kind(node: NodeRun, dag: Dag | None, kind: NodeKind) -> bool:
-    number = dag.find(node.name) if dag is not None else None
-    return number is not None and dag is not None and dag.kinds[number] == kind

@@ -13,7 +13,6 @@ from typing import Any
 from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.adapters.foreign_texts import ask
 from condor_pydagman.explain.known_facts import Clause, Fit
-from condor_pydagman.explain.load import script_started
 from condor_pydagman.follow.carriers import nodes_of, with_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.facts import HELD, IDLE, Facts, QueuedJob
@@ -256,7 +255,7 @@ def _evicted(facts: Facts) -> Iterator[Notice]:
 def _scripts(facts: Facts, kind: ScriptKind) -> Iterator[Notice]:
     status = NodeStatus.PRERUN if kind is ScriptKind.PRE else NodeStatus.POSTRUN
     runs = (run for run in facts.run.nodes.values() if run.status is status)
-    found = [(since, run.name) for run in runs if (since := script_started(run, kind))]
+    found = [(since, run.name) for run in runs if (since := run.script_since(kind))]
     if not found:
         return
     since, name = min(found)

@@ -7,8 +7,8 @@ import re
 
 from condor_pydagman.adapters.followed_files import open_known
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.explain.failed_nodes import Failure
 from condor_pydagman.explain.known_facts import Excerpt
+from condor_pydagman.follow.failures import Failure
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.data_node_logs import output_of_worker

@@ -162,6 +162,8 @@ class History:
             self._nodes[number] = found
             found.all_marks, found.number = self.state.nodes.marks, number
             found.is_service = number in self.state.nodes.services
+            if found.is_service:
+                self.run.services.append(found)
         return found
 
     # The course of an event.

@@ -8,6 +8,7 @@ from typing import Any
 
 from condor_pydagman import feature_table
 from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.run_model import COUNTS, NodeRun, Run, newer_counts
@@ -136,8 +137,7 @@ class Standing:
 
     def __init__(self, dag: str, dagman: Dagman, tally: Tally, *, exact: bool) -> None:
         run, ad, running = tally.run, dagman.ad, dagman.running
-        found, counted = _counts(tally, ad, exact=exact)
-        counts = told_apart(found, *_in_queue(tally))
+        counts, counted = counts_of(tally, ad, exact=exact)
         self.used = feature_table.used_in(tally.dag, run)  # names of the features that are asked
         self.moves = tally.moves(counts)  # whether anything goes on by itself, or is about to
         self._run, self._goes_on = run, running and not run.halted
@@ -161,7 +161,7 @@ class Standing:
             counted,
             longest=_longest(tally),
             held=_held(tally),
-            failures=[failure_of(node, run) for node in reversed(run.failures)][:MAX_LISTED],
+            failures=[_failure(node, run) for node in reversed(run.failures)][:MAX_LISTED],
             placements=total(run.placements).as_json() if run.placements else {},
             of_features=of_features,
             not_run=tally.not_run() if exact else {},
@@ -192,6 +192,16 @@ class Standing:
             subdags=subdags,
             of_features={**seen.of_features, **outside},
         )
+
+
+def counts_of(tally: Tally, ad: Mapping[str, Any], *, exact: bool) -> tuple[dict[str, int], float]:
+    """Nodes by `shown_states.COUNTED`, and their total; and when they were counted, 0.0 for now.
+
+    Args:
+        exact: see `Standing`.
+    """
+    found, counted = _counts(tally, ad, exact=exact)
+    return told_apart(found, *_in_queue(tally)), counted
 
 
 def _counts(tally: Tally, ad: Mapping[str, Any], *, exact: bool) -> tuple[Mapping[str, int], float]:
@@ -269,13 +279,5 @@ def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
                     yield node.name, hold.reason, hold.code
 
 
-def failure_of(node: NodeRun, run: Run) -> Failure:
-    """How a node has failed, by its last attempt."""
-    value, reason = node.failure()
-    if reason.endswith("script") and node.name in run.unstarted:
-        value, reason = None, f"{reason} could not be started: {run.unstarted[node.name]}"
-    if run.killed_script(node):
-        value, reason = None, f"{reason} killed when the DAG ended"
-    if node.cancelled_by:
-        value, reason = None, f"cancelled by {node.cancelled_by}"
-    return Failure(node.name, node.since, len(node.attempts), value, reason)
+def _failure(node: NodeRun, run: Run) -> Failure:
+    return Failure(node.name, node.since, len(node.attempts), *failure_of(node, run).brief)

@@ -20,7 +20,7 @@ from condor_pydagman.feature_table import home
 from condor_pydagman.follow.node_placements import NodePlacements
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.dagman_out import OutKind, OutLine
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus, ScriptKind
 
 MAX_FAILURES = 50  # that are kept
 REMOVAL_S = 10.0  # after its eviction a job that was removed has gone
@@ -306,6 +306,12 @@ class NodeRun:
         """The ENOUGH line that does not need it, or what else is said of it."""
         return self.why.partition(_HAD_FAILED)[0]
 
+    def script_since(self, kind: ScriptKind) -> float:
+        """When the script of its last attempt started, if it runs; 0.0 otherwise."""
+        attempt = self.attempts[-1] if self.attempts else None
+        script = attempt and (attempt.pre if kind is ScriptKind.PRE else attempt.post)
+        return script.started if script and script.value is None else 0.0
+
     def failure(self) -> tuple[int | None, str]:
         """Exit code or negative signal of what has failed in its last attempt, None if it has none;
         and what that is, or why, in words."""
@@ -411,7 +417,8 @@ class Run:
         unstarted: why the last script of a node could not be started, by the node's name.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
-        in_queue: the nodes with jobs in the queue, by name.
+        in_queue: the nodes with jobs in the queue, by name, but for those in `services`.
+        services: the SERVICE nodes.
         carriers: jobs that carry several nodes, also those that have ended, by their names.
         carried: by name of a node, the one that it is in now.
         skipped: names of nodes that are told to be skipped, and have no mark that says so.
@@ -430,6 +437,7 @@ class Run:
         self.nodes: dict[str, NodeRun] = {}
         self.skipped: set[str] = set()
         self.in_queue: dict[str, NodeRun] = {}
+        self.services: list[NodeRun] = []
         self.carriers: dict[str, Carrier] = {}
         self.carried: dict[str, Carrier] = {}
         self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)

@@ -53,10 +53,13 @@ class Tally:
         """How many nodes are in each state; None if the DAG is not at hand."""
         return self._engine.report() if self._engine is not None else None
 
-    def ready(self) -> Iterator[int]:
-        """Nodes that wait for nothing but to be submitted."""
-        if self._engine is not None:
-            yield from self._engine.run.nodes.in_state(State.READY)
+    def in_state(self, state: State) -> Iterator[int]:
+        """The nodes in a state; none if the DAG is not at hand."""
+        states = bytearray() if self._engine is None else self._engine.run.nodes.states
+        node = states.find(state)
+        while node >= 0:
+            yield node
+            node = states.find(state, node + 1)
 
     def not_run(self) -> dict[str, int]:
         """How many of the nodes that are done have not run to their end, by their states."""

@@ -12,7 +12,7 @@ from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.past_runs import PastRuns
 from condor_pydagman.follow.run_model import Run
-from condor_pydagman.follow.tally import Taken
+from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.followed_file import FollowedFile
@@ -36,7 +36,7 @@ class Told(NamedTuple):
     dag: Dag | None  # None if the DAG files can't be read, `problem` says why then
     problem: str
     seen: AllRuns | None  # all its runs, if the report is about them
-    taken: Taken | None  # the places of limits that nodes take; None if the DAG is not known
+    tally: Tally  # of the last run
 
     @property
     def run(self) -> Run:
@@ -53,10 +53,10 @@ def told_of(found: FoundDag, *, all_runs: bool = False) -> Told:
         plan, problem = unknown_plan(), monitor.doubts[0]
         monitor = DagMonitor(found, read_plan=unknown_plan)
         last = monitor.read()
-    taken = monitor.tally().taken()  # then the run has the nodes of which nothing has happened, too
+    tally = monitor.tally()  # then the run has the nodes of which nothing has happened, too
     dag = None if plan.is_unknown else plan.dag
     seen = runs_together(earlier_runs(found), last, dag) if all_runs else None
-    return Told(found, last, dag, problem, seen, taken)
+    return Told(found, last, dag, problem, seen, tally)
 
 
 def _plan(found: FoundDag) -> tuple[Plan, str]:

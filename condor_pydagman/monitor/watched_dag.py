@@ -10,13 +10,14 @@ from itertools import islice
 from typing import Any
 
 from condor_pydagman.adapters.files import living_holder
+from condor_pydagman.engine.node_states import State
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.follow.carriers import with_jobs
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.facts import Facts, Load, Nodes, Throttled, queued
 from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.notices.name_lists import MAX_NAMES
-from condor_pydagman.follow.overview import Dagman, Overview, Standing
+from condor_pydagman.follow.overview import Dagman, Overview, Standing, counts_of
 from condor_pydagman.follow.run_model import LIVE, OVER, DagState, NodeRun, Run
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
@@ -28,7 +29,7 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad, state_of_files
 from condor_pydagman.monitor.outside_facts import OutsideFacts
 from condor_pydagman.monitor.plan import is_of_earlier_run, known_plan, read_small_plan
-from condor_pydagman.vocabulary import NodeKind, NodeStatus
+from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
 MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a second
 MAX_WHOLE_BYTES = 1 << 30  # the same where all nodes are wanted
@@ -146,9 +147,8 @@ class WatchedDag:
         whole = self._tally.run.complete and self._monitor.begun and self.dag is not None
         exact = shows_run and whole
         self._standing = Standing(self.found.name, dagman, self.tally, exact=exact)
-        self._facts = logged_facts(
-            self.found, self._state, self._standing.seen, self.tally, self._ad
-        )
+        counts = self._standing.seen.counts
+        self._facts = logged_facts(self.found, self._state, self.tally, counts, ad=self._ad)
         self._doubt = next(iter(self._monitor.doubts), "") if shows_run else ""
         self._dagman = dagman
 
@@ -268,63 +268,100 @@ class WatchedDag:
 _MORE_TO_COME = ("running", "idle", "held", "pre", "post", "ready", "waiting")
 
 
+def facts_of(found: FoundDag, run: Run, now: float, **known: Any) -> Facts:
+    """What is known of a DAG that was found, and of its run.
+
+    Args:
+        now: seconds since the epoch.
+        known: further fields, or others.
+    """
+    fields = {"state": found.state, "ad": found.ad, **known}
+    return Facts(
+        found.name,
+        now=now,
+        run=run,
+        cluster=found.cluster,
+        exit_code=found.exit_code,
+        out=shown(found.out),
+        nodes_log=shown(found.nodes_log),
+        halt_file=shown(found.paths.halt),
+        **fields,
+    )
+
+
 def logged_facts(
-    found: FoundDag, state: DagState, seen: Overview, tally: Tally, ad: Mapping[str, Any]
+    found: FoundDag,
+    state: DagState,
+    tally: Tally,
+    counts: Mapping[str, int],
+    *,
+    may_count: bool = False,
+    **known: Any,
 ) -> Facts:
     """What is known of a DAG by its logs.
 
     Args:
-        seen: what they have counted.
+        counts: nodes by `shown_states.COUNTED`, and their total.
+        may_count: see `Facts`.
+        known: further fields.
     """
-    counts, retries = seen.counts, tally.retries()
+    run, retries = tally.run, tally.retries()
     last = len(tally.dag.of_kind(NodeKind.FINAL)) if tally.dag is not None else 0
-    return Facts(
-        found.name,
-        state,
-        seen.now,
-        tally.run,
-        found.cluster,
-        ad,
-        tally.dag,
-        out=shown(found.out),
-        nodes_log=shown(found.nodes_log),
-        halt_file=shown(found.paths.halt),
-        held=list(logged_holds(with_jobs(tally.run, tally.run.in_queue.values()))),
+    ready = counts["ready"] - len(retries)
+    most = None if may_count else MAX_NAMES
+    return facts_of(
+        found,
+        run,
+        time.time(),
+        state=state,
+        dag=tally.dag,
+        held=list(logged_holds(with_jobs(run, (*run.in_queue.values(), *run.services)))),
         held_by=shown(found.nodes_log),
-        load=_load(counts, tally) if state in LIVE else None,
-        of=seen.of_features,
-        retrying=Nodes(len(retries), [tally.name(node) for node in islice(retries, MAX_NAMES)]),
-        next_retry=min(retries.values(), default=0.0),
+        counts=counts,
+        load=_load(counts, ready, tally, most) if state in LIVE else None,
+        retries=retries,
         to_start=counts["waiting"] + counts["ready"] + counts["pre"] > last,
-        may_count=False,
+        may_count=may_count,
         all_ended=bool(counts["total"]) and not any(counts[name] for name in _MORE_TO_COME),
+        **known,
     )
 
 
-def _load(counts: Mapping[str, int], tally: Tally) -> Load:
+def facts_by_logs(found: FoundDag, tally: Tally) -> Facts:
+    """As `logged_facts`, of logs that are read once: there is time to name all nodes."""
+    run = tally.run
+    exact = tally.dag is not None and run.complete and bool(run.starts)
+    counts, _ = counts_of(tally, found.ad, exact=exact)
+    return logged_facts(found, found.state, tally, counts, may_count=True)
+
+
+def _load(counts: Mapping[str, int], ready: int, tally: Tally, most: int | None) -> Load:
+    """What throttles count, with `most` names of nodes that wait."""
     run, taken, limits = tally.run, tally.taken(), tally.run.limits
     nodes = sum(counts[name] for name in ("running", "idle", "held"))
-    ready = _ready(counts["ready"], tally)
+    names = islice(map(tally.name, tally.in_state(State.READY)), most) if ready > 0 else ()
+    waiting = Nodes(ready, [*names])
     in_queue = with_jobs(run, run.in_queue.values()) if limits.get("DAGMan_MaxIdle") else ()
+    pre, post = limits.get("DAGMan_MaxPreScripts", 0), limits.get("DAGMan_MaxPostScripts", 0)
     return Load(
-        queued(nodes, taken.jobs if taken else None, ready),
-        Throttled(sum(node.attempts[-1].idle for node in in_queue), ready),
-        _scripts(counts["pre"], limits.get("DAGMan_MaxPreScripts", 0)),
-        _scripts(counts["post"], limits.get("DAGMan_MaxPostScripts", 0)),
-        dict(_categories(tally)) if counts["ready"] else {},
+        queued(nodes, taken.jobs if taken else None, waiting),
+        Throttled(sum(node.attempts[-1].idle for node in in_queue), waiting),
+        _scripts(ScriptKind.PRE, counts["pre"], pre, tally, most),
+        _scripts(ScriptKind.POST, counts["post"], post, tally, most),
+        dict(_categories(tally)) if ready > 0 else {},
     )
 
 
-def _ready(number: int, tally: Tally) -> Nodes:
-    """Nodes that wait for nothing but to be submitted: so many, and the names of the first."""
-    names = [tally.name(node) for node in islice(tally.ready() if number else (), MAX_NAMES)]
-    return Nodes(max(number, len(names)), names)
-
-
-def _scripts(number: int, limit: int) -> Throttled:
+def _scripts(
+    kind: ScriptKind, number: int, limit: int, tally: Tally, most: int | None
+) -> Throttled:
     """DAGMan runs as many as it may: the others wait."""
-    running = min(number, limit)
-    return Throttled(running, Nodes(number - running)) if limit else Throttled()
+    if not 0 < limit < number:
+        return Throttled(number)
+    at = State.PRE_WAIT if kind is ScriptKind.PRE else State.POST_WAIT
+    nodes = (tally.run.nodes[tally.name(node)] for node in tally.in_state(at))
+    waiting = (node.name for node in nodes if not node.script_since(kind))
+    return Throttled(limit, Nodes(number - limit, [*islice(waiting, most)][: number - limit]))
 
 
 def _categories(tally: Tally) -> Iterator[tuple[str, Throttled]]:
@@ -334,7 +371,7 @@ def _categories(tally: Tally) -> Iterator[tuple[str, Throttled]]:
         return
     submitted = Counter(dag.category_of(name) for name in tally.run.in_queue)
     waiting: dict[str, list[str]] = {}
-    for node in tally.ready():
+    for node in tally.in_state(State.READY):
         waiting.setdefault(dag.categories.get(node, ""), []).append(tally.name(node))
     for category in dag.category_limits:
         places = taken.categories.get(category, 0) if taken else None

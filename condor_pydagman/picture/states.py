@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.follow.overview import failure_of
+from condor_pydagman.follow.failures import how_failed
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.node_status_ads import Ad, Value, node_status_ads
 from condor_pydagman.vocabulary import NodeStatus
-from condor_pydagman.words import result
 
 _KINDS = ("DagStatus", "NodeStatus", "StatusEnd")  # of ads in a node status file
 # What the details of a node that is done begin with, if it has not run to its end.
@@ -81,8 +80,7 @@ class States:
             state = self.of[number] = shown_state(node, is_left_out=is_left_out)
             details = why_done(node, is_left_out=is_left_out)
             if state is Shown.FAILED:
-                failure = failure_of(node, run)
-                details = result(failure.value, failure.reason)
+                details = how_failed(node, run)
             if details and state in _TOLD:
                 self.details[number] = details
             if node.attempts and node.attempts[-1].site:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from condor_pydagman.follow.overview import failure_of
+from condor_pydagman.follow.failures import how_failed
 from condor_pydagman.follow.run_model import NodeRun, Run, Usage
 from condor_pydagman.follow.shown_states import Shown, shown_state
 from condor_pydagman.graph.model import Dag
@@ -201,8 +201,7 @@ def failure_kinds(run: Run) -> list[FailureKind]:
     """The failures of nodes, those that are alike together, the most frequent first."""
     kinds: dict[str, list[str]] = {}
     for node in _failed(run):
-        failure = failure_of(node, run)
-        kinds.setdefault(result(failure.value, failure.reason), []).append(node.name)
+        kinds.setdefault(how_failed(node, run), []).append(node.name)
     found = [FailureKind(how, len(nodes), nodes[:MAX_NODES_SHOWN]) for how, nodes in kinds.items()]
     return sorted(found, key=lambda kind: (kind.how.startswith(_REMOVED), -kind.number))
 

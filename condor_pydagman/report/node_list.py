@@ -8,8 +8,8 @@ from fnmatch import translate
 from typing import Any
 
 from condor_pydagman.follow.carriers import carrier_of
+from condor_pydagman.follow.failures import how_failed
 from condor_pydagman.follow.notices.held_jobs import logged_holds
-from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.graph.model import LEFT_OUT, Dag
@@ -17,7 +17,6 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.report import attempt_table
 from condor_pydagman.report.spans import known_nodes
 from condor_pydagman.vocabulary import NodeKind
-from condor_pydagman.words import result
 
 VERSION = 1  # of the JSON form, in which fields are only added
 _QUICK = ("node", "state", "attempts", "since")  # what takes no look at the attempts
@@ -86,8 +85,7 @@ def reason_of(node: NodeRun, run: Run, *, is_left_out: bool = False) -> str:
         is_left_out: whether CHOOSE has left it out.
     """
     if shown_state(node) in (Shown.FAILED, Shown.RETRY):
-        failure = failure_of(node, run)
-        return result(failure.value, failure.reason)
+        return how_failed(node, run)
     carrier = carrier_of(node)
     held = [job.reason for job in logged_holds((carrier or node,))]
     if held or carrier is None:

@@ -16,13 +16,14 @@ from aiohttp import web
 from condor_pydagman import feature_table
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.explain.explain_node import explain_node
-from condor_pydagman.explain.fact_collection import facts_of
-from condor_pydagman.explain.failed_nodes import failure_of
 from condor_pydagman.explain.last_lines import excerpt_of
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notices.facts import Facts
+from condor_pydagman.follow.overview import counts_of
 from condor_pydagman.follow.run_model import Attempt, DagState, Run
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
+from condor_pydagman.monitor.watched_dag import logged_facts
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
 from condor_pydagman.report.spans import averages, job_parts, ran_s, spans_of
@@ -140,12 +141,9 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
     if run is not None and run.status is NodeStatus.ERROR:
         excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
         excerpts = {run.name: excerpt} if excerpt is not None else {}
-    return facts_of(found, reader.run, time.time())._replace(
-        state=DagState(state),
-        dag=dag,
-        has_halt_file=os.path.exists(found.paths.halt),
-        excerpts=excerpts,
-    )
+    counts, _ = counts_of(reader.tally, {}, exact=dag is not None)
+    known = {"has_halt_file": os.path.exists(found.paths.halt), "excerpts": excerpts}
+    return logged_facts(found, DagState(state), reader.tally, counts, may_count=True, **known)
 
 
 def _near(reader: DagReader, what: str, numbers: Iterable[int]) -> dict[str, Any]:

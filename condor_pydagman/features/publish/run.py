@@ -50,6 +50,7 @@ MAX_PARTS = 100  # records for what one node has published
 _ROOM = 700  # bytes of a record for names and values, less those of the node's name
 _MIN_ROOM = 100
 FAILED, NOTHING = -1, 0  # values of records that have no part
+UNREADABLE = "what it publishes can't be read"
 
 
 def read_pairs(text: str) -> list[tuple[str, str]]:
@@ -181,7 +182,7 @@ class Publish(Feature):
             unset = unset_macros(file)
             if unset:
                 error = f"no VARS of the node sets $({unset[0]})"
-            text = f"what it publishes can't be read: {file}: {error}"
+            text = f"{UNREADABLE}: {file}: {error}"
             run.write(RESULT, node, self._record(node, FAILED, text))
             return
         count = len(texts)

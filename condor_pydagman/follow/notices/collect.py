@@ -9,19 +9,22 @@ The module `shown` of a feature may have:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import nsmallest
 
 from condor_pydagman.feature_table import told, used_in
+from condor_pydagman.follow.failures import how_failed
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.data_waits import data_wait_notices
-from condor_pydagman.follow.notices.facts import Facts
+from condor_pydagman.follow.notices.facts import Facts, Nodes
 from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
-from condor_pydagman.follow.notices.name_lists import capitalized, some_nodes
+from condor_pydagman.follow.notices.name_lists import MAX_NAMES, capitalized, some_nodes
 from condor_pydagman.follow.notices.throttles import throttle_notices
-from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.tally import STALLED_S, since_last_end
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.names import logged_name
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.words import duration, result
+from condor_pydagman.words import duration
 
 
 def notices_of(facts: Facts) -> tuple[Notice, ...]:
@@ -42,8 +45,8 @@ def notices_of(facts: Facts) -> tuple[Notice, ...]:
 
 def standstill_notices(facts: Facts) -> Iterator[Notice]:
     """Why nothing happens though DAGMan runs."""
-    if facts.retrying.number and facts.is_live:
-        yield _retrying(facts)
+    if facts.retries and facts.dag is not None and facts.is_live:
+        yield _retrying(facts, facts.dag)
     stalled = since_last_end(facts.run, facts.now)
     if stalled > STALLED_S and facts.is_live and not facts.is_halted:
         yield Notice(
@@ -54,9 +57,11 @@ def standstill_notices(facts: Facts) -> Iterator[Notice]:
         )
 
 
-def _retrying(facts: Facts) -> Notice:
-    nodes = facts.retrying
-    left = facts.next_retry - facts.now
+def _retrying(facts: Facts, dag: Dag) -> Notice:
+    most = len(facts.retries) if facts.may_count else MAX_NAMES
+    first = nsmallest(most, facts.retries, key=lambda node: facts.retries[node])
+    nodes = Nodes(len(facts.retries), [logged_name(dag.names[node]) for node in first])
+    left = facts.retries[first[0]] - facts.now
     when = f"; the next attempt begins in {duration(left)}" if left > 0 else ""
     sentence = (
         f"{capitalized(some_nodes(nodes))} failed and {does(nodes.number, 'be')} waiting for the"
@@ -67,18 +72,17 @@ def _retrying(facts: Facts) -> Notice:
         Weight.WAITING,
         sentence,
         tuple(nodes.names),
-        tuple(_failed_attempts(facts)),
+        tuple(_failed_attempt(nodes.names[0], facts)),
         awaited=f"the retry delay of {number_of(nodes.number, 'node')}",
     )
 
 
-def _failed_attempts(facts: Facts) -> Iterator[Evidence]:
+def _failed_attempt(first: str, facts: Facts) -> Iterator[Evidence]:
     """How the last attempt of the first of them has failed."""
-    first = next(iter(facts.retrying.names), "")
     run = facts.run.nodes.get(first)
     if run is None or not run.attempts:
         return
-    failure, attempt = failure_of(run, facts.run), run.attempts[-1]
-    how = result(failure.value, failure.reason)
+    attempt = run.attempts[-1]
+    how = message(how_failed(run, facts.run))
     text = f"attempt {attempt.number + 1} of {message(first)}: {how}"
     yield Evidence(facts.nodes_log, text, attempt.ended or run.since)

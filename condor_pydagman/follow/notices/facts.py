@@ -7,7 +7,6 @@ from typing import Any
 
 from condor_pydagman.follow.notice import Evidence
 from condor_pydagman.follow.run_model import LIVE, DagState, Hold, Run
-from condor_pydagman.follow.tally import Taken
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -111,10 +110,11 @@ class Facts(NamedTuple):
     held_by: str = ""  # what says so
     # what throttles count; None if nobody has counted, or DAGMan does not run
     load: Load | None = None
-    taken: Taken | None = None  # the places of limits that nodes take; None if the DAG is not known
     limit_places: Mapping[str, str] = {}  # where throttles were set, by their names in the job ad
-    retrying: Nodes = Nodes()  # failed nodes that wait for their next attempt
-    next_retry: float = 0.0  # when the first of these begins; 0.0 if that is not known
+    counts: Mapping[str, int] = {}  # nodes by `shown_states.COUNTED`, and their `total`
+    # failed nodes that wait for their next attempt, by their numbers, and when that begins; 0.0 if
+    # it is not known
+    retries: Mapping[int, float] = {}
     to_start: bool = False  # whether nodes but FINAL, SERVICE ones have not begun
     all_ended: bool = False  # whether no node but SERVICE ones could go on
     # what features know beyond the run, by their names: as they have told an explanation

@@ -10,9 +10,11 @@ from condor_pydagman.explain.explain_dag import explain_dag
 from condor_pydagman.explain.explain_node import explain_node, life_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.features.bundle.shown import BundlesSeen, brief, overview, sections
+from condor_pydagman.follow.carriers import with_jobs
 from condor_pydagman.follow.notices.facts import HELD, Facts, QueuedJob
+from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.overview import Dagman, Standing
-from condor_pydagman.follow.run_model import COUNTS, DagState
+from condor_pydagman.follow.run_model import COUNTS, DagState, Run
 from condor_pydagman.follow.shown_states import Shown, shown_state
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.report.event_words import event_words
@@ -43,8 +45,12 @@ def shown(logs: BundleLogs) -> dict[str, int]:
 def facts(logs: BundleLogs, more: str = "", **fields: object) -> Facts:
     dag = plan_of(FOUR + more).dag
     run = logs.follow(FOUR + more)
-    known = Facts("t.dag", DagState.RUNNING, logs.now, run, dag=dag, nodes_log="t.log")
-    return known._replace(**fields)
+    known = Facts("t.dag", DagState.RUNNING, logs.now, run, dag=dag, held=held(run))
+    return known._replace(nodes_log="t.log", **fields)
+
+
+def held(run: Run) -> list[QueuedJob]:
+    return list(logged_holds(with_jobs(run, run.in_queue.values())))
 
 
 def of_dag(logs: BundleLogs, **fields: object) -> list[str]:
@@ -187,7 +193,7 @@ def test_a_bundle_on_hold_is_a_problem_of_its_nodes(logs: BundleLogs) -> None:
     assert (found.command, found.button) == ("condor_release 211.0", "")
     assert any(one.startswith(said) for one in said_of(logs))
     job = QueuedJob("211.0", "bundle 7", HELD, logs.now - 5, "no such file", 13)
-    assert any(one.startswith(said) for one in of_dag(logs, jobs=(job,)))
+    assert any(one.startswith(said) for one in of_dag(logs, held=(job,)))
 
 
 def test_a_node_is_explained_by_its_bundle(logs: BundleLogs) -> None:
@@ -355,7 +361,8 @@ CHAIN = FOUR.replace("BUNDLE b ALL_NODES\n", "PARENT A CHILD B\nPARENT B D CHILD
 
 def chain(logs: BundleLogs, more: str = "") -> Facts:
     dag = CHAIN + more + LINE
-    return Facts("t.dag", DagState.RUNNING, logs.now, logs.follow(dag), dag=plan_of(dag).dag)
+    run = logs.follow(dag)
+    return Facts("t.dag", DagState.RUNNING, logs.now, run, dag=plan_of(dag).dag, held=held(run))
 
 
 def said_in_chain(logs: BundleLogs, name: str, more: str = "") -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.features.feeder.shown import FeederSeen, notices
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.explain import facts_of, known
+from tests.unit.explain import facts_of
 from tests.unit.follow.test_overview import DAG, READY, a_run, seen
 
 TEXT = "JOB A a.sub\nFEEDER BELOW 1 PROGRAM feed\n"
@@ -17,7 +17,8 @@ DONE = {"A": (NodeStatus.DONE, [])}
 
 
 def found(told: str, states: Any = DONE, dag: str = TEXT) -> list[Notice]:
-    return list(notices(known(facts_of(dag, states, ad={"PYDAGMAN_Feeder": told}))))
+    facts = facts_of(dag, states, ad={"PYDAGMAN_Feeder": told}, all_ended=bool(states))
+    return list(notices(facts))
 
 
 def test_it_is_tried_again() -> None:

@@ -6,7 +6,6 @@ from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow, L
 from condor_pydagman.features.shared_limits.shown import notices
 from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.run_model import DagState, Run
-from tests.unit.explain import known
 
 
 def part(name: str, cluster: int, taken: int, waiting: int = 0) -> DagPart:
@@ -29,7 +28,7 @@ def said(*parts: DagPart, kind: str = "JOBS") -> list[str]:
         cluster=7,
         of={"shared_limits": LimitsAsked((row,))},
     )
-    return [finding.sentence for finding in notices(known(facts))]
+    return [finding.sentence for finding in notices(facts)]
 
 
 def test_who_has_how_much_of_the_limit() -> None:
@@ -45,7 +44,7 @@ def test_who_has_how_much_of_the_limit() -> None:
 
 def test_a_limit_that_the_dag_does_not_name() -> None:
     row = LimitRow("tape", "JOBS", 9, False, 9, 1, (part("t.dag", 7, 9, 1),))
-    (notice,) = notices(known(facts_with(LimitsAsked((row,), applied=("tape",)))))
+    (notice,) = notices(facts_with(LimitsAsked((row,), applied=("tape",))))
     assert notice.sentence == (
         "1 node is waiting for the shared limit tape, which is applied by the administrator: 9 of 9"
         " jobs are in use, 9 by this DAG."
@@ -58,7 +57,7 @@ def test_a_dag_that_does_not_wait_is_told_nothing() -> None:
 
 def test_why_no_places_can_be_had() -> None:
     facts = facts_with(LimitsAsked(trouble="it is locked"))
-    (finding,) = notices(known(facts))
+    (finding,) = notices(facts)
     assert finding.cause == "limit.trouble"
     assert finding.sentence == (
         "DAGMan can't use the shared limits, so no node that is subject to one can"

@@ -7,7 +7,7 @@ from condor_pydagman.explain.explain_dag import explain_dag
 from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.features.sites.shown import notices
 from condor_pydagman.follow.run_model import DagState
-from tests.unit.explain import NOW, facts_of, known
+from tests.unit.explain import NOW, facts_of
 
 DAG = "JOB A a.sub\nSITE_GROUP g NODES A\n"
 
@@ -18,7 +18,7 @@ def group(name: str, state: str, **more: object) -> GroupReport:
 
 def found(*groups: GroupReport) -> list[tuple[str, str]]:
     facts = facts_of(DAG, {}, state=DagState.RUNNING)._replace(of={"sites": groups})
-    own = list(notices(known(facts)))
+    own = list(notices(facts))
     told = explain_dag(facts).findings
     assert all(finding in told for finding in own)
     return [(finding.cause, finding.sentence) for finding in own]
@@ -46,7 +46,7 @@ def test_a_reason_has_the_time_at_which_it_was_found() -> None:
         (alike, NOW - 40),
         ([group("h", "WAITING", since=NOW - 5, reason="x")], NOW - 5),
     ):
-        (notice,) = notices(known(facts._replace(of={"sites": groups})))
+        (notice,) = notices(facts._replace(of={"sites": groups}))
         assert notice.evidence[0].time == time
 
 

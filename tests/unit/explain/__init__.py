@@ -11,10 +11,9 @@ from condor_pydagman.engine.inputs import Begin, LogEvent
 from condor_pydagman.engine.node_states import PUBLISHED, State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.load import with_load
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.notices.facts import Facts
+from condor_pydagman.follow.overview import told_apart
 from condor_pydagman.follow.run_model import (
     Attempt,
     DagState,
@@ -88,6 +87,7 @@ def facts_of(
         node.attempts, node.since = attempts, NOW - 10
     known: dict[str, Any] = {"nodes_log": "t.dag.nodes.log", "out": "t.dag.dagman.out"}
     known.update(state=DagState.RUNNING, run=run, dag=dag, cluster=3)
+    known.update(counts=told_apart({}, 0, 0))
     known.update(fields)
     return Facts(name="t.dag", now=NOW, **known)
 
@@ -114,8 +114,3 @@ def mark(node: NodeRun, marks: int) -> None:
 def texts(finding: Notice) -> list[str]:
     """The evidence of a finding, a text each."""
     return [f"{piece.source}: {piece.text}" for piece in finding.evidence]
-
-
-def known(facts: Facts) -> Facts:
-    """What notices need of it."""
-    return with_load(facts, GraphState(facts.dag, facts.run) if facts.dag is not None else None)

@@ -15,7 +15,7 @@ from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
-from tests.unit.explain import NOW, attempt, facts_of, known
+from tests.unit.explain import NOW, attempt, facts_of
 
 TEXT = "JOB A a.sub\nJOB B b.sub\n"
 FAILED = {"A": (NodeStatus.ERROR, [attempt(value=1)])}
@@ -23,7 +23,7 @@ FAILED = {"A": (NodeStatus.ERROR, [attempt(value=1)])}
 
 def said(facts: Facts) -> list[Notice]:
     """What there is to say of DAGMan itself."""
-    return [*dagman_findings(facts), *halt_notices(known(facts))]
+    return [*dagman_findings(facts), *halt_notices(facts)]
 
 
 def found(**fields: Any) -> Notice:

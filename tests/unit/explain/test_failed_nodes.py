@@ -51,7 +51,7 @@ def test_a_node_whose_piece_is_refused() -> None:
     facts.run.nodes["A"].why = refusal("ERROR: it can't have SCRIPT")
     found = the_finding(facts)
     assert found.advice[0].startswith("t.dag.dagman.out has all errors, with their lines")
-    assert texts(found)[0] == "t.dag.nodes.log: job 7.0 of A on slot1@one: exit code 0"
+    assert texts(found) == ["t.dag:1: node A, submit file a.sub"]
 
 
 def test_an_error_file_that_has_nothing_to_show() -> None:

@@ -29,7 +29,8 @@ def found(work_directory: Path) -> FoundDag:
 
 def known(tally: Tally, state: DagState = DagState.RUNNING, **how: Any) -> Facts:
     look = seen(tally, **how)
-    return logged_facts(find_dag("t.dag", ask=False), state, look, tally, {})
+    facts = logged_facts(find_dag("t.dag", ask=False), state, tally, look.counts)
+    return facts._replace(now=look.now, of=look.of_features)
 
 
 def noticed(tally: Tally, cause: str, **how: Any) -> list[Notice]:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.follow.notices.facts import HELD, IDLE, QueuedJob
+from condor_pydagman.follow.notices.facts import HELD, QueuedJob
 from condor_pydagman.follow.notices.held_jobs import (
     HOLD_CODES,
     held_job_notices,
     hold_advice,
     hold_code,
 )
-from tests.unit.explain import NOW, facts_of, known
+from tests.unit.explain import NOW, facts_of
 
 TEXT = "JOB A a.sub\n"
 
 
-def test_the_schedd_knows_better() -> None:
+def test_jobs_are_told_by_the_code_of_their_hold() -> None:
     jobs = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW - n, "by hand", 1) for n in range(1, 10)]
-    jobs += [QueuedJob("50.0", "X", HELD, NOW, "?", 999), QueuedJob("60.0", "Y", IDLE)]
-    one, other = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(jobs))))
+    jobs.append(QueuedJob("50.0", "X", HELD, NOW, "?", 999))
+    one, other = held_job_notices(facts_of(TEXT, {}, held=jobs))
     assert one.sentence == (
         "9 jobs of 9 nodes (N1, N2, N3 and 6 more) are held, the longest for 9 s: someone used"
         " condor_hold (HoldReasonCode 1)."
@@ -35,13 +35,13 @@ def test_jobs_that_were_held_by_steering_and_others() -> None:
     by = "put on hold (condor_pydagman steer) (by user ann)"
     jobs = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW, "by hand", 1) for n in range(2)]
     jobs += [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW, by, 1) for n in range(2, 4)]
-    hand, steer = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(jobs))))
+    hand, steer = held_job_notices(facts_of(TEXT, {}, held=jobs))
     assert "someone used condor_hold (" in hand.sentence
     assert (hand.nodes, hand.command) == (("N0", "N1"), "condor_release 0.0 1.0")
     assert "someone used condor_pydagman steer hold (" in steer.sentence
     assert steer.command == "condor_pydagman steer release t.dag N2 N3"
     many = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW, by if n % 2 else "?", 1) for n in range(20)]
-    hand, steer = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(many))))
+    hand, steer = held_job_notices(facts_of(TEXT, {}, held=many))
     which = "condor_release -constraint 'DAGManJobId == 3 && HoldReasonCode == 1 && "
     assert steer.command == f'{which}regexp("[(]condor_pydagman steer[)]", HoldReason)\''
     assert hand.command == f'{which}!regexp("[(]condor_pydagman steer[)]", HoldReason)\''
