@@ -273,13 +273,14 @@ def on_final_started(run: RunState, event: LogEvent) -> None:
         return
     assert run.final is not None
     name, _, outcome = event.text.partition(" ")
-    before = run.end.wanted.status if run.end.wanted is not None else run.shown_status
-    status = DagStatus.__members__.get(name, before)
+    wanted, run.end.wanted = run.end.wanted, None
+    status = DagStatus.__members__.get(name, wanted.status if wanted else run.shown_status)
     if run.recovering or status is not DagStatus.OK:
         run.set_status(status)
-    if run.end.begun is None and (run.end.wanted is not None or status is not DagStatus.OK):
-        run.end.begun = run.end.wanted or Ending(event.value, status, outcome, ABORT_REASON)
-    run.end.wanted = None
+    if wanted is not None and wanted != rules.REMOVED and wanted.status is not status:
+        wanted = None  # an abort that was read when the run had ended otherwise
+    if run.end.begun is None and (wanted is not None or status is not DagStatus.OK):
+        run.end.begun = wanted or Ending(event.value, status, outcome, ABORT_REASON)
     _drop_ready(run)
     run.say_start("Starting final node...")
     lifecycle.start(run, run.final)

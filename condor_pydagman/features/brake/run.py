@@ -287,17 +287,17 @@ class Brakes(Feature):
             return
         run.written.drop(BRAKED, number)
         self.due.pop(number, None)
-        acted = number in self.braked
-        self.braked.setdefault(number, record.why)
-        if not acted and not run.is_over:
+        if number not in self.braked:
+            self.braked[number] = record.why
             self._act(self.brakes[number].effect, record.why)
 
     def _act(self, effect: str, text: str) -> None:
         run = self.run
         run.say(f"Brake {text}: {effect}", 0)
         if effect == ABORT:
-            run.say(f"Aborting DAG because of brake {text}", 0)
-            run_end.request_end(run, rules.BRAKED)
+            if not run.is_over:
+                run.say(f"Aborting DAG because of brake {text}", 0)
+                run_end.request_end(run, rules.BRAKED)
             return
         operator.halt_by_rule(run, f"brake {text}")
         if effect == HOLD:

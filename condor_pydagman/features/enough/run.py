@@ -271,7 +271,7 @@ class Enough(Feature):
             )
             return
         run.written.drop(REACHED, number)
-        if number in self.reached or run.final_begun:
+        if number in self.reached:
             return  # its record was written twice
         if not self.counts.is_reached(number):
             self.counts.touch(number)  # a person has let one of them run again

@@ -180,8 +180,10 @@ class Brakers(Part):
     def replayed(self, live: RunState, other: RunState) -> None:
         brakes, replayed = live.features.get("brake"), other.features.get("brake")
         if brakes is not None and replayed is not None:
-            same = (brakes.round, brakes.braked) == (replayed.round, replayed.braked)
-            require(same, f"O7: brakes {brakes.braked}, replayed {replayed.braked}")
+            told, again = (
+                (one.round, one.braked, one.run.halt.by_rule) for one in (brakes, replayed)
+            )
+            require(told == again, f"O7: brakes {told}, replayed {again}")
 
     def holds_back(self, run: RunState) -> bool:
         brakes = run.features.get("brake")
