@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from condor_pydagman.cli.copied_file import whole, without_controls
+from condor_pydagman.cli.copied_file import end_of, without_controls
 from condor_pydagman.cli.logs_command import output_of
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_output import Written
 from condor_pydagman.monitor.plan import known_plan
+
+MAX_BYTES = 1 << 24  # of all files together
 
 
 class NodeLogs(Written):
@@ -29,13 +31,16 @@ class NodeLogs(Written):
     def text(self) -> str:
         """What is in the files now, one after the other; bytes that are not UTF-8 as codes.
 
+        Of more than 16 MB it is the ends of the files, each behind a line that says so.
+
         Raises:
             FileError: one of them can't be read.
         """
         return self._data().decode("utf-8", "backslashreplace")
 
     def _data(self) -> bytes:
-        return b"".join(whole(path, self.reader) for path in self.files)
+        most = max(MAX_BYTES // max(len(self.files), 1), 1)
+        return b"".join(end_of(path, self.reader, most) for path in self.files)
 
     def __str__(self) -> str:
         shown = without_controls(self._data()) if self.files else self.why.encode()

@@ -40,7 +40,7 @@ class CopiedFiles:
         problems = []
         for path, jobs in files.items():
             file = self._files.setdefault(
-                path, CopiedFile(path, self._reader, near_end=self._follow)
+                path, CopiedFile(path, self._reader, last=LAST_BYTES * self._follow)
             )
             heading = _heading(path, jobs) if len(self._files) > 1 or len(files) > 1 else ""
             while self._copy_piece(file, heading):
@@ -55,6 +55,8 @@ class CopiedFiles:
         data = file.read()
         if file.problem:
             return False
+        if is_new and file.left_out:
+            say(f"condor_pydagman: {file.left_out}", error=True)
         if heading and (data or is_new) and self._headed != file.path:
             say(heading)
             self._headed = file.path
@@ -64,13 +66,18 @@ class CopiedFiles:
 
 
 class CopiedFile:
-    """A file, and how far it has been read."""
+    """A file, and how far it has been read.
 
-    def __init__(self, path: str, reader: tuple[int, int], *, near_end: bool) -> None:
+    Args:
+        last: with how many bytes it begins, at most, counted from its end; 0: all.
+    """
+
+    def __init__(self, path: str, reader: tuple[int, int], *, last: int = 0) -> None:
         self.path, self._reader = path, reader
         self.for_terminal = sys.stdout.isatty()  # which gets no binary file
         self.problem = ""  # why it can't be read; '' if it can
-        self._near_end = near_end
+        self.left_out = ""  # what is said of its begin if it is not read; '' if it is
+        self._last = last
         self._offset = self._inode = 0
 
     @property
@@ -118,13 +125,9 @@ class CopiedFile:
         return True
 
     def _begin(self, size: int) -> None:
-        if self._near_end and size > LAST_BYTES:
-            self._offset = size - LAST_BYTES
-            say(
-                f"condor_pydagman: {shown(self.path)} has {size:,} bytes: following its last"
-                f" {LAST_BYTES:,}",
-                error=True,
-            )
+        if 0 < self._last < size:
+            self._offset = size - self._last
+            self.left_out = f"{shown(self.path)} has {size:,} bytes: its last {self._last:,} follow"
 
 
 def write(data: bytes) -> None:
@@ -140,8 +143,9 @@ def without_controls(data: bytes) -> bytes:
     return _CONTROLS.sub(lambda control: b"\\x%02x" % control[0][-1], data)
 
 
-def whole(path: str, reader: tuple[int, int]) -> bytes:
-    """All that is in a file by now.
+def end_of(path: str, reader: tuple[int, int], most: int) -> bytes:
+    """What is in a file by now; of one with more than `most` bytes a line that says so, and the
+    last.
 
     Args:
         reader: as of CopiedFiles.
@@ -149,12 +153,15 @@ def whole(path: str, reader: tuple[int, int]) -> bytes:
     Raises:
         FileError: it can't be read.
     """
-    file = CopiedFile(path, reader, near_end=False)
+    file = CopiedFile(path, reader, last=most)
     file.for_terminal = False
-    data = b"".join(iter(file.read, b""))
+    data = b""
+    while len(data) < most and (piece := file.read()):  # it may grow for ever
+        data += piece
     if file.problem:
         raise FileError(file.problem)
-    return data
+    told = f"condor_pydagman: {file.left_out}\n" if file.left_out else ""
+    return told.encode("utf-8", "surrogateescape") + data
 
 
 def _heading(path: str, jobs: Sequence[str]) -> str:

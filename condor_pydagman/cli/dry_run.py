@@ -38,6 +38,8 @@ _DESCRIPTION = """\
 Show what condor_submit_dag would run now: nodes and jobs, what a rescue file skips, what starts
 first, scripts, retries, throttles, sub-DAGs. This command submits and writes nothing."""
 _INDENT = "    "
+# When nodes run that have no step: before all others, or after them.
+_TURNS = {NodeKind.PROVISIONER: -2, NodeKind.SERVICE: -1, NodeKind.FINAL: 1}
 
 
 class Outlook(NamedTuple):
@@ -173,11 +175,12 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
         if _is_to_run(dag, node) and not dag.is_noop(node) and dag.kinds[node] != NodeKind.SUBDAG
     ]
     workflow = Workflow(0, paths.nodes_log(os.getcwd()), config)
+    order = _in_order(dag, steps(dag))
     return Outlook(
         options.dag_files,
         dag,
         rescue,
-        steps(dag),
+        order,
         count_jobs(dag, submitted, workflow),
         config,
         living_holder(paths.lock) is not None or _is_queued(paths),
@@ -185,8 +188,14 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
         {node: why for one in foreseen.values() for node, why in one.reasons.items()},
         _inner(dag, options, look),
         lint_run(dag, options, config, DiskWorld(foreseen=foreseen)),
-        _commands(dag, workflow) if look.commands else None,
+        _commands(dag, order, workflow) if look.commands else None,
     )
+
+
+def _in_order(dag: Dag, order: Steps) -> Steps:
+    """With those first that have the highest PRIORITY."""
+    first = sorted(order.first, key=lambda node: -dag.priorities.get(node, 0))
+    return order._replace(first=first)
 
 
 def _is_queued(paths: DagPaths) -> bool:
@@ -215,13 +224,18 @@ def _loaded(options: DagmanOptions, paths: DagPaths) -> tuple[Dag, Config, str]:
     return dag, config, chosen.file
 
 
-def _commands(dag: Dag, workflow: Workflow) -> list[NodeCommands]:
+def _commands(dag: Dag, order: Steps, workflow: Workflow) -> list[NodeCommands]:
+    """In the order in which nodes can run: step by step, in each those of the highest PRIORITY."""
     from condor_pydagman.lint.node_commands import commands_of
 
-    nodes = (
+    def turn(node: int) -> tuple[int, int, int]:
+        rank = _TURNS.get(NodeKind(dag.kinds[node]), 0)
+        return rank, order.of[node] if not rank else 0, -dag.priorities.get(node, 0)
+
+    nodes = [
         node for node in range(len(dag)) if _is_to_run(dag, node) and not dag.flags[node] & JOIN
-    )
-    return list(commands_of(dag, nodes, workflow))
+    ]
+    return list(commands_of(dag, sorted(nodes, key=turn), workflow))
 
 
 def _inner(dag: Dag, options: DagmanOptions, look: _Look) -> dict[str, Outlook | str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from condor_pydagman.lint.node_commands import JobCommand, NodeCommands
 
 _INDENT = "    "
-_LATER = (ScriptKind.POST, ScriptKind.HOLD)  # scripts after the jobs
+_LATER = (ScriptKind.HOLD, ScriptKind.POST)  # scripts behind the begin of the jobs
 _STREAMS = (("<", "input"), (">", "output"), ("2>", "error"))
 
 

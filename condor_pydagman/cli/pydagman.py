@@ -71,6 +71,8 @@ class Parser(argparse.ArgumentParser):
         """The message for a word that this command does not accept."""
         near = nearest(word, self._option_string_actions) if word.startswith("-") else ""
         hint = f"; did you mean {near}?" if near else ""
+        if os.path.isfile(word) and not self._get_positional_actions():
+            hint = f": it is about all DAGs; condor_pydagman watch {word} shows a single one"
         return f"{'unknown option' if word.startswith('-') else 'unexpected word'} {word}{hint}"
 
 

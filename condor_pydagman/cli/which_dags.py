@@ -7,13 +7,18 @@ import os
 
 from condor_pydagman.errors import UsageError
 from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.names import DagPaths
 from condor_pydagman.records.own_ad import quoted
 
 _ROOT = 0
+_LOG = 'replaceAll("/[.]/", UserLog, "/")'  # of the submission of `./my.dag`, too
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose DAGs, and `--json`."""
+    """Add the options that choose DAGs, the argument `dag`, and `--json`."""
+    parser.add_argument(
+        "dag", nargs="?", metavar="DAG", help="only this DAG file, or cluster of DAGMan's job"
+    )
     parser.add_argument(
         "--allusers", action="store_true", help="DAGs of all users (default for root)"
     )
@@ -46,13 +51,24 @@ def condition_of(arguments: argparse.Namespace) -> str:
         raise UsageError("-allusers and -user exclude each other")
     if arguments.pool and not arguments.name:
         raise UsageError("-pool needs -name, the schedd's: a pool may have several")
-    terms = [] if arguments.subdags else ["DAGManJobId is undefined"]
+    terms = [] if arguments.subdags or arguments.dag else ["DAGManJobId is undefined"]
+    if arguments.dag:
+        terms.append(_is_dag(arguments.dag))
     everybody = arguments.allusers or (os.geteuid() == _ROOT and not arguments.user)
     if not everybody:
         terms.append(f"Owner =?= {quoted(arguments.user or schedd_queries.user())}")
     if arguments.constraint:
         terms.append(f"({_as_read(arguments.constraint)})")
     return " && ".join(terms) or "true"
+
+
+def _is_dag(dag: str) -> str:
+    """Met by the ads of a DAGMan's job, or of those of a DAG file, by the name of their log."""
+    if dag.isascii() and dag.isdigit():
+        return f"ClusterId =?= {int(dag)}"
+    paths = (os.path.join(os.getcwd(), dag), os.path.abspath(dag), os.path.realpath(dag))
+    logs = dict.fromkeys(quoted(DagPaths(path).dagman_log) for path in paths)
+    return f"({' || '.join(f'{_LOG} =?= {log}' for log in logs)})"
 
 
 def _as_read(expression: str) -> str:

@@ -191,7 +191,7 @@ def on_deferred(run: RunState, node: int, event: LogEvent) -> None:
         return
     key = HeldProc(node, event.cluster, event.proc, int(hold)) if hold.isdecimal() else node
     known, at = _put_offs(run, kind), run.happened(event.time)
-    since = known[key].since if key in known else at
+    since = min(known[key].since, at) if key in known else at  # the clock may have been set back
     delay = rules.defer_delay_s(script.defer, Deferral(event.value - 1, since), at)
     queue = run.scripts.by_kind.get(kind)
     if queue is not None and node in queue.nodes:

@@ -241,6 +241,7 @@ class NodeRun:
         ),
         "since": "when it came into its state.",
         "attempts": "oldest first; empty if it has not been started.",
+        "ran_before": "its attempts are all of earlier runs, its state is of the last.",
         "cached": "it is done without having run, since nothing of it has changed (CACHE).",
         "told_skipped": "it is done since a person, or its PRE script, has had it skipped.",
         "cancelled_by": "who has cancelled it; '' if nobody has, or it was let run again since.",
@@ -257,7 +258,7 @@ class NodeRun:
         self.status = self.told = status
         self.since = 0.0
         self.attempts: Sequence[Attempt] = ()  # of a big DAG most nodes have none for long
-        self.cached = self.told_skipped = self.is_service = False
+        self.cached = self.told_skipped = self.is_service = self.ran_before = False
         self.cancelled_by = self.why = ""
         self.all_marks: bytearray | bytes = b""
         self.number = 0

@@ -301,9 +301,9 @@ CODES: dict[str, Code] = {
     ),
     "DAG411": Code(
         _INFO,
-        "NOTIFY, TIMEOUT or an option of RETRY or DEFER that only condor_pydagman has",
-        "the stock condor_dagman refuses such a line; of several codes after UNLESS-EXIT it reads "
-        "only the first",
+        "TIMEOUT or an option of RETRY or DEFER that only condor_pydagman has",
+        "nothing is wrong if condor_pydagman runs the DAG; for the stock condor_dagman, remove it: "
+        "that refuses the line, or reads only the first of several codes after UNLESS-EXIT",
     ),
     "DAG416": Code(
         _WARNING,

@@ -227,11 +227,12 @@ def _not_of_stock(dag: Dag, findings: Findings) -> None:
     )
     for number, (node, kind, defer) in enumerate(limited):
         of = f"DEFER of the {kind.value} script of node {dag.names[node]}"
+        words = "SCRIPT", kind.value, dag.names[node]
         if not defer.seconds and not defer.times and not defer.total:
-            findings.of_node("DAG408", dag, node, f"{of} has a time of 0, which stays 0", "SCRIPT")
+            findings.of_node("DAG408", dag, node, f"{of} has a time of 0, which stays 0", *words)
         if not number:
             message = f"{of} has options that the stock condor_dagman does not have"
-            findings.of_node("DAG411", dag, node, message, "SCRIPT")
+            findings.of_node("DAG411", dag, node, message, *words)
 
 
 def _scripts(dag: Dag, findings: Findings) -> None:

@@ -220,11 +220,25 @@ def _show_lines(findings: Findings, world: World) -> None:
         if lines is None:
             lines = texts[finding.file] = _lines(finding.file, world)
         if finding.line <= len(lines):
-            raw = lines[finding.line - 1].rstrip()
+            line = _line_of_name(lines, finding)
+            raw = lines[line - 1].rstrip()
             shown = raw.lstrip()[:MAX_TEXT_LENGTH]
             caret = _caret(shown, finding)
             column = caret + len(raw) - len(raw.lstrip()) if caret else 0
-            findings.kept[number] = finding._replace(text=shown, column=column, caret=caret)
+            findings.kept[number] = finding._replace(
+                line=line, text=shown, column=column, caret=caret
+            )
+
+
+def _line_of_name(lines: Sequence[str], finding: Finding) -> int:
+    """The line with the name that the finding is about: a command over several lines stands at the
+    last of them."""
+    for line in range(finding.line, 0, -1):
+        if _caret(lines[line - 1].strip()[:MAX_TEXT_LENGTH], finding):
+            return line
+        if line == 1 or not lines[line - 2].rstrip().endswith("\\"):
+            break
+    return finding.line
 
 
 def _lines(file: str, world: World) -> list[str]:

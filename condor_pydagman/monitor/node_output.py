@@ -61,8 +61,10 @@ class NodeOutput:
             UsageError: there is no such attempt, or its output is overwritten.
         """
         node = run.nodes.get(logged_name(self._name)) or NodeRun(self._name)
-        if which is not None and which > len(node.attempts) and (over or node.attempts):
-            raise UsageError(f"{self._title()} has had {number_of(len(node.attempts), 'attempt')}")
+        most = len(node.attempts)
+        if which is not None and (which < 1 or (which > most and (over or most))):
+            had = f"{self._title()} has had {number_of(most, 'attempt')}"
+            raise UsageError(f"{had}: there is no attempt {which}, 1 is the first")
         if not node.attempts:
             return self._not_started(node, over=over)
         attempt = node.attempts[-1 if which is None else which - 1]

@@ -67,6 +67,7 @@ def all_runs(past: Sequence[Run], last: Run, dag: Dag | None) -> AllRuns:
 def _together(name: str, runs: Sequence[Run]) -> NodeRun:
     own = [run.nodes[name] for run in runs if name in run.nodes]
     whole = copy(runs[-1].nodes.get(name, NodeRun(name)))
+    whole.ran_before = not whole.attempts
     whole.attempts = [attempt for node in own for attempt in node.attempts]
     return whole
 

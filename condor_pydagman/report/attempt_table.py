@@ -54,15 +54,16 @@ def rows_of(
         description, is_left_out = dag.submits[number], bool(dag.flags[number] & LEFT_OUT)
     for attempt, following in attempts_of(node):
         row = _row(node, attempt, description, now)
-        if following is not None:
+        if following is not None or node.ran_before:
             failed = has_failed(node, attempt, following)
             row["status"] = (NodeStatus.ERROR if failed else NodeStatus.DONE).name
         if numbers is not None:
             row[RUN] = numbers[id(attempt)]
         yield row
-    if not node.attempts:
+    reason = why_done(node, is_left_out=is_left_out) or None
+    if not node.attempts or (node.ran_before and reason):
         told = {"node": node.name, "status": node.counted.name, "description": description}
-        told["reason"] = why_done(node, is_left_out=is_left_out) or None
+        told["reason"] = reason
         yield {**dict.fromkeys(fields(all_runs=numbers is not None)), **told}
 
 
@@ -100,7 +101,8 @@ def _row(node: NodeRun, attempt: Attempt, description: str | None, now: float) -
     row.update(node=node.name, attempt=attempt.number, description=description)
     row["status"] = node.counted.name
     row.update(job=attempt.job, jobs=attempt.procs, value=attempt.value)
-    row["reason"] = attempt.reason or (why_done(node) if attempt is node.attempts[-1] else "")
+    is_last = attempt is node.attempts[-1] and not node.ran_before
+    row["reason"] = attempt.reason or (why_done(node) if is_last else "")
     for kind, script in (("pre", attempt.pre), ("post", attempt.post)):
         if script is not None:
             row[f"{kind}_start"], row[f"{kind}_end"] = _time(script.started), _time(script.ended)

@@ -15,6 +15,7 @@ MOST_NODES = 20  # that are shown
 _LEAST_S = 1.0  # a smaller difference of a node's time is none
 _PARTS = {"idle": "waited", "held": "held", "run": "ran"}
 _WORDS = {NodeStatus.DONE: "done", NodeStatus.ERROR: "failed", NodeStatus.FUTILE: "futile"}
+UNKNOWN = "-"  # status of a node that the run does not know
 _TITLES = ("", "A", "B", "B - A")
 
 
@@ -26,7 +27,7 @@ class NodeTimes(NamedTuple):
     ran: float = 0.0
     attempts: int = 0
     failed: int = 0  # of these
-    status: str = "-"  # `-` if the run does not know the node
+    status: str = UNKNOWN
 
     @property
     def whole(self) -> float:
@@ -82,6 +83,9 @@ def comparison(a: Compared, b: Compared) -> Iterator[tuple[str, ...]]:
         one, other = (sum(node.status == word for node in of.values()) for of in times)
         if one or other:
             yield _counts(f"nodes {word}", one, other)
+    only = [len(one.keys() - other.keys()) for one, other in (times, times[::-1])]
+    if any(only):
+        yield _counts("nodes only here", *only)
     yield from _nodes(*times)
 
 
@@ -110,14 +114,19 @@ def _nodes(a: Mapping[str, NodeTimes], b: Mapping[str, NodeTimes]) -> Iterator[t
     ]
     for _, name in sorted(found, key=lambda pair: (-pair[0], pair[1]))[:MOST_NODES]:
         one, other = pairs[name]
-        told = (f"{duration(node.whole)}, {node.status}" for node in (one, other))
-        yield f"node {name}", *told, why(one, other)
+        yield f"node {name}", _told(one), _told(other), why(one, other)
     if len(found) > MOST_NODES:
         yield f"... and {len(found) - MOST_NODES:,} nodes more", "", "", ""
 
 
+def _told(node: NodeTimes) -> str:
+    return UNKNOWN if node.status == UNKNOWN else f"{duration(node.whole)}, {node.status}"
+
+
 def why(one: NodeTimes, other: NodeTimes) -> str:
-    """What makes the difference of a node's time, the most of it first."""
+    """What makes the difference of a node's time, the most of it first; or which run has it."""
+    if UNKNOWN in (one.status, other.status):
+        return f"only in {'B' if one.status == UNKNOWN else 'A'}"
     changes = {part: getattr(other, part) - getattr(one, part) for part in _PARTS.values()}
     parts = sorted(changes, key=lambda part: -abs(changes[part]))
     words = [f"{part} {_signed(changes[part])}" for part in parts if abs(changes[part]) >= _LEAST_S]

@@ -137,7 +137,7 @@ def has_failed(node: NodeRun, attempt: Attempt, following: Attempt | None) -> bo
     """
     if node.is_service and attempt.value == RETURN_JOB_ABORTED:
         return False  # as it is removed at the end
-    if following is None and node.status is not NodeStatus.NOT_READY:
+    if following is None and node.status is not NodeStatus.NOT_READY and not node.ran_before:
         return node.status is not NodeStatus.DONE
     if following is not None and following.number:
         return True  # or there would be no other

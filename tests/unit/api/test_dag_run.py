@@ -23,7 +23,7 @@ from condor_pydagman import (
     UsageError,
     Weight,
 )
-from condor_pydagman.api import run_end
+from condor_pydagman.api import node_logs, run_end
 from condor_pydagman.cli import pydagman
 from condor_pydagman.monitor import schedd_queries
 from tests import locks
@@ -526,6 +526,24 @@ def test_logs_of_a_node(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("A.out").unlink()
     with pytest.raises(FileError, match=r"A\.out is not there"):
         print(found.text)
-    for node, attempt, why in (("X", None, "no node X"), ("A", 2, "has had 1 attempt")):
+    for node, attempt, why in (
+        ("X", None, "no node X"),
+        ("A", 2, "has had 1 attempt: there is no attempt 2, 1 is the first"),
+        ("A", 0, "has had 1 attempt: there is no attempt 0, 1 is the first"),
+        ("A", -1, "there is no attempt -1"),
+    ):
         with pytest.raises(UsageError, match=why):
             run.logs(node, attempt=attempt)
+
+
+def test_logs_of_much_text(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedd_queries, "jobs_of_node", lambda *_: [])
+    monkeypatch.setattr(node_logs, "MAX_BYTES", 10)
+    Path("a.sub").write_text("output = $(JOB).out\nqueue\n")
+    logs.execute(7)
+    logs.terminate(7)
+    found = DagRun("t.dag").logs("A")
+    Path("A.out").write_text("1234567890")
+    assert found.text == "1234567890"
+    Path("A.out").write_text("x234567890y")
+    assert found.text.endswith("A.out has 11 bytes: its last 10 follow\n234567890y")

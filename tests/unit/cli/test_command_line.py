@@ -87,11 +87,18 @@ def test_the_command_of_pool_run_is_not_changed() -> None:
         ("draw -zzz x.dag", "condor_pydagman draw: unknown option -zzz\n"),
         ("draw", "DAGFILE"),
         ("pool start x", "condor_pydagman pool start: unexpected word x"),
+        ("ls my.dag", "it is about all DAGs; condor_pydagman watch my.dag shows a single one"),
     ],
 )
 def test_errors_suggest_the_nearest_word(
-    line: str, says: str, capsys: pytest.CaptureFixture[str]
+    line: str,
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.dag").touch()
     assert says in refused(capsys, *line.split())
 
 

@@ -67,3 +67,18 @@ def test_names_are_shown_as_codes(capsys: pytest.CaptureFixture[str]) -> None:
     said = blocks(capsys, "JOB A b.sub\n", b="executable = b\narguments = \x1b[2J\n")
     assert "\x1b" not in said
     assert "\\x1b[2J" in said
+
+
+def test_nodes_stand_in_the_order_in_which_they_can_run(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "FINAL End a.sub\nJOB C a.sub\nJOB B a.sub\nJOB A a.sub\nSERVICE S a.sub\n"
+    blocks(capsys, f"{lines}PARENT A B CHILD C\nPRIORITY A 5\n")
+    assert [one["node"] for one in of_json(capsys)] == ["S", "A", "B", "C", "End"]
+    pydagman.main(["dry-run", "t.dag"])
+    assert "\nFirst: A, B\n" in capsys.readouterr().out
+
+
+def test_a_script_for_held_jobs_stands_before_that_behind_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = blocks(capsys, "JOB A a.sub\nSCRIPT POST A post\nSCRIPT HOLD A hold\n")
+    assert [line.split()[0] for line in said.splitlines()[-2:]] == ["HOLD:", "POST:"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +61,23 @@ def test_the_list(
     monkeypatch.setattr(schedd_queries, "ads_in_history", lambda *_: [])
     assert pydagman.main(["runs"]) == 0
     assert capsys.readouterr().out == "the history of the schedd has no such DAG\n"
+
+
+def test_of_one_dag_its_runs_are_listed(
+    asked: list[tuple[object, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "l").symlink_to("d")
+    monkeypatch.chdir(tmp_path / "d")
+    for word in ("./my.dag", f"{tmp_path}/l/my.dag", "1234"):
+        assert pydagman.main(["runs", word]) == 0
+    relative, linked, cluster = (str(condition) for condition, *_ in asked)
+    is_log = f'replaceAll("/[.]/", UserLog, "/") =?= "{tmp_path}'
+    assert f'{is_log}/d/my.dag.dagman.log"' in relative
+    assert f'{is_log}/d/my.dag.dagman.log"' in linked, "as the submission names it"
+    assert f'{is_log}/l/my.dag.dagman.log"' in linked
+    assert cluster.endswith(" && (ClusterId =?= 1234)")
+    assert "DAGManJobId" not in relative, "it may be a sub-DAG"
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:

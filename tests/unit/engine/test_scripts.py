@@ -234,3 +234,13 @@ def test_a_script_that_was_put_off_by_a_clock_that_was_ahead_runs_in_time(ahead:
     assert not harness.asked(do.RunScript)
     harness.wait(30.0)
     assert [script.node for script in harness.asked(do.RunScript)] == [0]
+
+
+def test_the_end_of_defer_comes_though_the_clock_was_set_back() -> None:
+    harness = make.EngineHarness("A\nSCRIPT DEFER 2 30 FOR 70 PRE A p").begin(recovering=True)
+    for value, ahead in ((1, 1e8), (2, -60.0)):
+        put_off = make.record("DEFERRED", "A", value=value)
+        harness.tell(put_off._replace(text="PRE", time=harness.now + ahead))
+    harness.tell(inputs.LogCaughtUp(), inputs.QueueListed(()), inputs.Wake())
+    harness.tell(ScriptEnded(0, PRE, 2))
+    assert harness.said("Deferring PRE script of node A for 10 seconds")

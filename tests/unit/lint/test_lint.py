@@ -21,6 +21,18 @@ def test_a_command_that_the_end_of_the_file_cuts_off() -> None:
     assert (finding.code, finding.line, finding.text) == ("DAG105", 2, "RETRY A 3 \\")
 
 
+def test_a_command_over_several_lines_is_shown_where_its_name_stands() -> None:
+    first, second = found("JOB A a.sub\nRETRY A 3 \\\n \\\n BACKOFF 5\n")
+    for one in (first, second):
+        assert (one.line, one.column, one.text) == (2, 7, "RETRY A 3 \\")
+
+
+def test_places_of_options_that_only_this_program_has() -> None:
+    scripts = "SCRIPT PRE A /bin/true\nSCRIPT DEFER 4 30 FOR 2h POST A /bin/true\n"
+    (one,) = found(f"JOB A a.sub\nTIMEOUT A RUNNING 1h\n{scripts}")[1:]
+    assert (one.code, one.line, one.text[one.column - 1 :]) == ("DAG411", 4, "A /bin/true")
+
+
 def test_places_in_splices() -> None:
     inner = "JOB X a.sub\nRETRY X 0\n"
     (finding,) = findings("t", t="SPLICE S s.dag\n", s=inner)

@@ -14,8 +14,8 @@ from tests.dag_logs import DagLogs
 DAG = "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nRETRY A 1\n"
 
 
-def a_run(directory: Path, name: str, *, ran: int, fails: bool = False) -> None:
-    (directory / name).write_text(DAG)
+def a_run(directory: Path, name: str, *, ran: int, fails: bool = False, more: str = "") -> None:
+    (directory / name).write_text(DAG + more)
     logs = DagLogs(directory, name).start()
     for cluster in (7, 8) if fails else (8,):
         logs.submit("A", cluster)
@@ -53,6 +53,19 @@ def test_a_slower_run(work_directory: Path, capsys: pytest.CaptureFixture[str]) 
     assert "node B" not in told
 
 
+def test_nodes_that_one_of_the_dags_lacks(
+    work_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_run(work_directory, "a.dag", ran=60, more="JOB X a.sub DONE\n")
+    a_run(work_directory, "b.dag", ran=60, more="JOB Y a.sub\nJOB Z a.sub\n")
+    told = compared(capsys, "a.dag", "b.dag")
+    assert told["nodes only here"] == ["1", "2", "+1"]
+    assert told["node X"] == ["0 s, done", "-", "only in A"]
+    for node in ("Y", "Z"):
+        assert told[f"node {node}"] == ["-", "0 s, not ended", "only in B"]
+    assert "node A" not in told
+
+
 def test_runs_by_number(work_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a_run(work_directory, "a.dag", ran=60)
     assert compared(capsys, "a.dag:1", "a.dag:-1")["took"][-1] == "same"
@@ -77,4 +90,4 @@ def test_a_node_of_an_earlier_run_is_told_by_its_last_attempt() -> None:
     ],
 )
 def test_why(one: NodeTimes, other: NodeTimes, words: str) -> None:
-    assert why(one, other) == words
+    assert why(one._replace(status="done"), other._replace(status="done")) == words

@@ -8,6 +8,7 @@ import json
 
 from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.graph.model import LEFT_OUT
+from condor_pydagman.report.all_runs import all_runs
 from condor_pydagman.report.attempt_table import csv_text, json_text, rows
 from condor_pydagman.report.spans import spans
 from condor_pydagman.vocabulary import NodeStatus
@@ -32,6 +33,20 @@ def test_why_a_node_counts_as_done_that_has_not_run() -> None:
     told = [(row["status"], row["reason"]) for row in rows(run, dag, 1040.0)]
     assert told[:2] == [("DONE", "RUN_IF is false: x > 1"), ("DONE", "CHOOSE leaves it out")]
     assert told[-1] == ("DONE", "its PRE script returned the value of PRE_SKIP")
+
+
+def test_a_reason_of_the_last_run_stands_in_no_row_of_an_earlier_one() -> None:
+    past, last = make_run(), make_run()
+    for node in last.nodes.values():
+        node.attempts, node.status, node.why = (), NodeStatus.DONE, "nothing has changed"
+        node.told_skipped = True
+    seen = all_runs([past], last, None)
+    *of_attempts, of_last = rows(seen.whole, None, 1040.0, seen.numbers)
+    assert not any(row["reason"] for row in of_attempts if row["run"] == 1)
+    told = [(row["node"], row["status"]) for row in of_attempts if row["run"] == 1]
+    assert told == [("A", "DONE"), ("B", "ERROR"), ("B", "DONE"), ("C", "DONE"), ("D", "ERROR")]
+    assert (of_last["node"], of_last["attempt"]) == ("D", None)
+    assert (of_last["status"], of_last["reason"]) == ("DONE", "nothing has changed")
 
 
 def test_csv_and_json_say_the_same() -> None:
