@@ -47,12 +47,34 @@ def condition_of(arguments: argparse.Namespace) -> str:
     if arguments.pool and not arguments.name:
         raise UsageError("-pool needs -name, the schedd's: a pool may have several")
     terms = [] if arguments.subdags else ["DAGManJobId is undefined"]
-    everybody = arguments.allusers or (os.geteuid() == _ROOT and not arguments.user)
-    if not everybody:
-        terms.append(f"Owner =?= {quoted(arguments.user or schedd_queries.user())}")
+    user = _user(arguments)
+    if user:
+        terms.append(f"Owner =?= {quoted(user)}")
     if arguments.constraint:
         terms.append(f"({_as_read(arguments.constraint)})")
     return " && ".join(terms) or "true"
+
+
+def none_found(arguments: argparse.Namespace, where: str) -> str:
+    """What a list without DAGs says: whose are not there, and how those of others are seen.
+
+    Args:
+        where: in what of the schedd they were looked for.
+    """
+    from condor_pydagman.adapters.knobs import lookup
+
+    user = _user(arguments)
+    schedd = arguments.name or lookup("SCHEDD_HOST") or lookup("FULL_HOSTNAME") or ""
+    meets = f" that meets {arguments.constraint}" if arguments.constraint else ""
+    others = "; those of all users: -allusers" if user else ""
+    whose = f"{user} has no DAG" if user else "no user has a DAG"
+    return f"{whose} in the {where} of the schedd {schedd}".rstrip() + meets + others
+
+
+def _user(arguments: argparse.Namespace) -> str:
+    """Whose DAGs are meant; '' for all users'."""
+    everybody = arguments.allusers or (os.geteuid() == _ROOT and not arguments.user)
+    return "" if everybody else arguments.user or schedd_queries.user()
 
 
 def _as_read(expression: str) -> str:
