@@ -317,6 +317,7 @@ class SharedLimits(Feature):
         if full is not None and full != before:
             name, kind = full
             self.run.say(f"Nodes wait for shared limit {name}: {WORD_OF[kind]} is used up")
+            self.run.emit(do.Publish())
 
     def on_unknown(self, answer: PlacesUnknown) -> None:
         """Places could not be asked for: those that there are stay."""
@@ -335,8 +336,15 @@ class SharedLimits(Feature):
     # What others see.
 
     def shown(self) -> Iterable[Shown]:
-        """Why places can't be had."""
-        return [Shown("limits_trouble", "", answer=self.trouble)] if self.trouble else ()
+        """Why places can't be had; the limits that are full, and how many nodes wait for them."""
+        if self.trouble:
+            yield Shown("limits_trouble", "", answer=self.trouble)
+        full = self.places.full if self.places is not None else ()
+        counts = map(sum, self._waiting()) if any(full) else ()
+        waits = [(one[0], count) for one, count in zip(full, counts) if one and count]
+        if waits:
+            names = ", ".join(sorted({name for name, _ in waits}))
+            yield Shown("", sum(count for _, count in waits), cause=f"limit.full {names}")
 
     def validate(self) -> None:
         """What is counted is what is there, and is queued by class."""

@@ -14,6 +14,7 @@ from condor_pydagman.features.shared_limits.fair_shares import NO_LIMIT, Grant
 from condor_pydagman.features.shared_limits.messages import PlacesGiven, TakePlaces
 from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
 from condor_pydagman.features.shared_limits.run import LOOK_S
+from condor_pydagman.records import progress_ad
 from tests import make
 from tests.features.shared_limits.scenes import Shared
 from tests.make import quiet
@@ -36,6 +37,21 @@ def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
         assert len(harness.ever(do.RunScript)) == started
         harness.wait(1)
     assert not harness.engine.run.features["shared_limits"].pace_left
+
+
+def test_the_job_ad_names_the_limits_that_are_full() -> None:
+    limits = ("tape NODES A B", "disk NODES C", "net NODES D")
+    harness = make.EngineHarness("\nSHARED_LIMIT ".join(["A; B; C; D", *limits]))
+    harness.begin()
+    full = [Grant((0, 0, 0, 0), starts=0, full=(name, Kind.JOBS)) for name in ("tape", "disk")]
+    free = Grant((NO_LIMIT,) * 4, starts=NO_LIMIT)
+    published = len(harness.ever(do.Publish))
+    harness.tell(PlacesGiven([*full, free]))
+    assert progress_ad.waits_for(harness.engine.report()) == ("limit.full disk, tape", 3)
+    assert len(harness.ever(do.Publish)) > published
+    harness.wait(LOOK_S)
+    harness.tell(PlacesGiven([free] * 3))
+    assert progress_ad.waits_for(harness.engine.report())[0] != "limit.full"
 
 
 # Queues of nodes that keep to shared limits: the order is that of the usual ones, where there is
