@@ -84,6 +84,13 @@ def test_the_changes_begin_with_our_version() -> None:
     assert when == "unreleased" or re.fullmatch(r"20\d\d-\d\d-\d\d", when)
 
 
+def test_the_changes_first_tell_who_upgrades_on_a_page() -> None:
+    text = (ROOT / "CHANGES.md").read_text(encoding="utf-8")
+    _, notes, _ = text.split("\n### ", 2)
+    assert notes.startswith("If you upgrade\n")
+    assert len(notes.splitlines()) < 60
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_schemas(schema: str) -> None:

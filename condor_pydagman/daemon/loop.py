@@ -222,7 +222,7 @@ class Loop:
     def _hold_with_unknown(self, record: str) -> None:
         """Leave all as it is, and put DAGMan's job on hold: the record may say that a node has run,
         or must not."""
-        writer = f"the feature {ABSENT[record]}" if record in ABSENT else "a newer version"
+        writer = f"the feature {ABSENT[record]}" if record in ABSENT else "another version"
         reason = (
             f"{self.run.log.path} has a record {record}, which {writer} of condor_pydagman has"
             " written, and which this installation can't read. Nothing has been changed. Install"

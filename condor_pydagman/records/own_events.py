@@ -171,8 +171,8 @@ def with_info(event: LogEvent, info: str) -> LogEvent:
 
 
 def unknown_record(event: LogEvent) -> str:
-    """The name of the record of a generic event if it is of a feature that is not there, or of a
-    newer version; else ''."""
+    """The name of the record of a generic event if it is of a feature that is not there, or of
+    another version; else ''."""
     found = _RECORD.fullmatch(event.text) if event.record is None else None
     return found[1] if found and not event.text.lstrip().startswith(PLACEMENT_NOTE) else ""
 

@@ -97,7 +97,7 @@ def test_a_record_that_is_not_known_puts_the_dag_on_hold(
     assert not daemon.requests(ask.Remove)
     (hold,) = daemon.requests(do.HoldJobs)
     assert hold.cluster == 0
-    writer = f"the feature {feature}" if feature else "a newer version"
+    writer = f"the feature {feature}" if feature else "another version"
     assert f"a record TOMORROW, which {writer} of condor_pydagman has written" in hold.reason
     assert hold.reason in daemon.world.trace_text()
 
