@@ -12,6 +12,7 @@ Each DAGMan decides by it for itself, under the lock of a directory where all sa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -30,7 +31,7 @@ class Party(NamedTuple):
 def shares(most: int, parties: Sequence[Party]) -> dict[str, int]:
     """How many places each may have; all together no more than `most`."""
     found: dict[str, int] = {}
-    greedy = sorted(parties, key=lambda one: one.wanted)
+    greedy = sorted(parties, key=attrgetter("wanted"))
     left = most
     while greedy:
         equal = left // len(greedy)
@@ -52,7 +53,7 @@ def next_in_turn(parties: Sequence[Party], fair: Mapping[str, int], free: int) -
     """Who gets the free places, by what `shares` has found."""
     getting = sorted(
         (one for one in parties if one.wanted > one.granted and fair[one.name] > one.granted),
-        key=lambda one: one.since,
+        key=attrgetter("since"),
     )
     found = []
     for one in getting:

@@ -87,8 +87,7 @@ class LimitsDirectory(JobClaims):
     def others(self) -> list[LimitClaims]:
         """What counts of other DAGMans; raises FileError."""
         place = "own " if self._own else ""  # a DAG may be in both directories
-        found = (self.of_this(_claims(one)) for one in self.counting(self.own_name))
-        return [claims._replace(name=place + claims.name) for claims in found]
+        return [self._claims(one, place + one.name) for one in self.counting(self.own_name)]
 
     def write(self, claims: LimitClaims) -> None:
         """Take what the own file is to say; raises FileError."""
@@ -120,7 +119,17 @@ class LimitsDirectory(JobClaims):
         Raises:
             FileError: the directory can't be read.
         """
-        return [one._replace(says=self.of_this(_claims(one))) for one in self.counting_now()]
+        return [one._replace(says=self._claims(one, one.name)) for one in self.counting_now()]
+
+    def _claims(self, one: Claim, name: str) -> LimitClaims:
+        """What counts of a DAGMan of the limits that are kept here."""
+        says: LimitClaims = one.says
+        parts = {
+            key: part if one.queued is None else _left(part, one.queued)
+            for key, part in says.parts.items()
+            if is_own(key) == self._own
+        }
+        return LimitClaims(says.dag, says.address, parts, name)
 
 
 def make_round(
@@ -163,15 +172,6 @@ def _decided(
             place.write(place.of_this(outcome.claims))
     WAKES.wake(outcome.woken)
     return outcome
-
-
-def _claims(one: Claim) -> LimitClaims:
-    """What counts of a DAGMan, under the name of its file."""
-    claims: LimitClaims = one.says._replace(name=one.name)
-    if one.queued is None:
-        return claims
-    parts = {key: _left(part, one.queued) for key, part in claims.parts.items()}
-    return claims._replace(parts=parts)
 
 
 def _left(part: Part, queued: Queued) -> Part:

@@ -114,13 +114,14 @@ class _Round:
 
     def _places(self, key: str, kind: Kind) -> int:
         most = self.limits[key].most[kind]
-        others = [_party(one.name, one.claim(key, kind)) for one in self.others]
+        claims = [one.claim(key, kind) for one in self.others]
+        others = [_party(one.name, claim) for one, claim in zip(self.others, claims)]
         claim = self.own.claim(key, kind)
         me = Party("", claim.granted, self.wanted[key, kind], self.since[key, kind])
         share = shares(most, [*others, me])[""]
         sharing = [one for one in (*others, me) if one.wanted]
         self.contested |= len(sharing) > 1 and sum(one.wanted for one in sharing) > most
-        free = most - sum(one.claim(key, kind).held for one in self.others)
+        free = most - sum(claim.held for claim in claims)
         return min(share, free)
 
     def _starts(self, key: str, most: int) -> int:
