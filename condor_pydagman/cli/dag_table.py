@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from condor_pydagman.cli.say import say
@@ -138,12 +138,15 @@ def add_sort(parser: argparse.ArgumentParser, columns: dict[str, Column], defaul
 
 
 def show(
-    dags: Iterable[Any], columns: dict[str, Column], arguments: argparse.Namespace, none: str
+    dags: Iterable[Any],
+    columns: dict[str, Column],
+    arguments: argparse.Namespace,
+    none: Callable[[], str],
 ) -> None:
     """Print DAGs as the options say: as a table, or with `--json` each as a line.
 
     Args:
-        none: what a table of none says.
+        none: gives what a table of none says.
     """
     if arguments.json:
         for dag in dags:
@@ -151,4 +154,4 @@ def show(
         return
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     rows = chosen(dags, columns, Choice(arguments.sort))
-    say(*table(list(columns.values()), rows, time.time(), width) if rows else [none])
+    say(*table(list(columns.values()), rows, time.time(), width) if rows else [none()])

@@ -6,7 +6,7 @@ import argparse
 
 from condor_pydagman.cli.dag_table import ENDED, add_sort, show
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
-from condor_pydagman.cli.which_dags import add_options, condition_of
+from condor_pydagman.cli.which_dags import add_options, condition_of, none_found
 from condor_pydagman.monitor.ended_dags import ended_dags
 
 MOST = 20
@@ -39,5 +39,5 @@ def run(arguments: argparse.Namespace) -> int:
     """
     place = {"name": arguments.name, "pool": arguments.pool}
     dags = ended_dags(condition_of(arguments), arguments.ended, **place)
-    show(dags, ENDED, arguments, "the history of the schedd has no such DAG")
+    show(dags, ENDED, arguments, lambda: none_found(arguments, "history"))
     return 0

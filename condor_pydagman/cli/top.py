@@ -8,7 +8,7 @@ import sys
 
 from condor_pydagman.cli.dag_table import IN_QUEUE, add_sort, show
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, seconds
-from condor_pydagman.cli.which_dags import add_options, condition_of
+from condor_pydagman.cli.which_dags import add_options, condition_of, none_found
 from condor_pydagman.monitor.queued_dags import SHOWN, WANTED, QueuedDag, queued_dags
 
 INTERVAL_S = 5.0
@@ -49,12 +49,15 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = WANTED if arguments.json else SHOWN
         return queued_dags(condition, wanted=wanted, name=arguments.name, pool=arguments.pool)
 
+    def none() -> str:
+        return f"{none_found(arguments, 'queue')}; those that have ended: condor_pydagman runs"
+
     if arguments.json or arguments.once or not _is_screen():
-        show(look(), IN_QUEUE, arguments, "the queue of the schedd has no such DAG")
+        show(look(), IN_QUEUE, arguments, none)
     else:
         from condor_pydagman.cli import top_screen
 
-        top_screen.run(look, arguments.sort, arguments.interval)
+        top_screen.run(look, none, arguments.sort, arguments.interval)
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import curses
+import textwrap
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -59,12 +60,12 @@ class View:
         self.how, self.first = self.how._replace(text=text), 0
 
 
-def run(look: Look, sort: str, interval_s: float) -> None:
-    """Show the table until `q` is pressed."""
-    curses.wrapper(_run, look, View(sort), interval_s)
+def run(look: Look, none: Callable[[], str], sort: str, interval_s: float) -> None:
+    """Show the table until `q` is pressed; `none` gives what is said if it is empty."""
+    curses.wrapper(_run, look, none, View(sort), interval_s)
 
 
-def _run(screen: Any, look: Look, view: View, interval_s: float) -> None:
+def _run(screen: Any, look: Look, none: Callable[[], str], view: View, interval_s: float) -> None:
     with contextlib.suppress(curses.error):  # some terminals can't
         curses.use_default_colors()
         curses.curs_set(0)
@@ -73,7 +74,8 @@ def _run(screen: Any, look: Look, view: View, interval_s: float) -> None:
     while not view.over:
         if time.monotonic() >= due:
             try:
-                dags, problem = look(), ""
+                dags = look()
+                problem = "" if dags else none()
             except PoolError as error:
                 problem = str(error)
             due = time.monotonic() + interval_s
@@ -89,8 +91,9 @@ def _draw(screen: Any, dags: Sequence[QueuedDag], view: View, problem: str) -> N
     rows, page = chosen(dags, IN_QUEUE, view.how), max(height - 3, 1)
     view.first = min(view.first, max(len(rows) - page, 0))
     head, *lines = table(list(IN_QUEUE.values()), rows, time.time(), width - 1)
+    lines = lines if dags else textwrap.wrap(problem, max(width - 1, 1))
     screen.erase()
-    _put(screen, 0, problem or summary(dags, view.how))
+    _put(screen, 0, problem if dags and problem else summary(dags, view.how))
     _put(screen, 1, head, curses.A_REVERSE)
     for number, line in enumerate(lines[view.first : view.first + page]):
         _put(screen, 2 + number, line)

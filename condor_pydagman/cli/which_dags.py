@@ -54,9 +54,9 @@ def condition_of(arguments: argparse.Namespace) -> str:
     terms = [] if arguments.subdags or arguments.dag else ["DAGManJobId is undefined"]
     if arguments.dag:
         terms.append(_is_dag(arguments.dag))
-    everybody = arguments.allusers or (os.geteuid() == _ROOT and not arguments.user)
-    if not everybody:
-        terms.append(f"Owner =?= {quoted(arguments.user or schedd_queries.user())}")
+    user = _user(arguments)
+    if user:
+        terms.append(f"Owner =?= {quoted(user)}")
     if arguments.constraint:
         terms.append(f"({_as_read(arguments.constraint)})")
     return " && ".join(terms) or "true"
@@ -69,6 +69,29 @@ def _is_dag(dag: str) -> str:
     paths = (os.path.join(os.getcwd(), dag), os.path.abspath(dag), os.path.realpath(dag))
     logs = dict.fromkeys(quoted(DagPaths(path).dagman_log) for path in paths)
     return f"({' || '.join(f'{_LOG} =?= {log}' for log in logs)})"
+
+
+def none_found(arguments: argparse.Namespace, where: str) -> str:
+    """What a list without DAGs says: whose are not there, and how those of others are seen.
+
+    Args:
+        where: in what of the schedd they were looked for.
+    """
+    from condor_pydagman.adapters.knobs import lookup
+
+    user = _user(arguments)
+    schedd = arguments.name or lookup("SCHEDD_HOST") or lookup("FULL_HOSTNAME") or ""
+    meets = f" that meets {arguments.constraint}" if arguments.constraint else ""
+    others = "; those of all users: -allusers" if user else ""
+    whose = f"{user} has no DAG" if user else "no user has a DAG"
+    which = f" {arguments.dag}" if arguments.dag else ""
+    return f"{whose}{which} in the {where} of the schedd {schedd}".rstrip() + meets + others
+
+
+def _user(arguments: argparse.Namespace) -> str:
+    """Whose DAGs are meant; '' for all users'."""
+    everybody = arguments.allusers or (os.geteuid() == _ROOT and not arguments.user)
+    return "" if everybody else arguments.user or schedd_queries.user()
 
 
 def _as_read(expression: str) -> str:

@@ -59,8 +59,10 @@ def test_the_list(
     for text in ("removed", "30 s", "/d/b.dag"):
         assert text in second
     monkeypatch.setattr(schedd_queries, "ads_in_history", lambda *_: [])
-    assert pydagman.main(["runs"]) == 0
-    assert capsys.readouterr().out == "the history of the schedd has no such DAG\n"
+    assert pydagman.main(["runs", "-user", "ann", "-name", "s"]) == 0
+    assert capsys.readouterr().out == (
+        "ann has no DAG in the history of the schedd s; those of all users: -allusers\n"
+    )
 
 
 def test_of_one_dag_its_runs_are_listed(

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.cli import pydagman, top
+from condor_pydagman.adapters import knobs
+from condor_pydagman.cli import pydagman, top, top_screen
 from condor_pydagman.cli.dag_table import IN_QUEUE, Choice, chosen
 from condor_pydagman.cli.text_table import table
 from condor_pydagman.cli.top_screen import View, summary
+from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.queued_dags import QueuedDag, queued_dag
 from tests.schemas import check
@@ -84,7 +86,7 @@ def test_json(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     columns = list(IN_QUEUE.values())
     head, first, second, third = table(columns, DAGS, 1000.0)
     assert head.split()[:3] == ["JOB", "OWNER", "STATE"]
@@ -95,9 +97,92 @@ def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     assert max(map(len, table(columns, [long], 1000.0, 200))) == 200
     assert pydagman.main(["top", "--once", "-sort", "owner"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["1", "2"]
+
+
+ENDED = "; those that have ended: condor_pydagman runs"
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "ann has no DAG in the queue of the schedd ap; those of all users: -allusers"),
+        (
+            ["-user", "bob", "-constraint", "a > 0", "-name", "s"],
+            "bob has no DAG in the queue of the schedd s that meets a > 0; those of all users:"
+            " -allusers",
+        ),
+        (["-allusers"], "no user has a DAG in the queue of the schedd ap"),
+    ],
+)
+def test_none(
+    words: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(knobs, "lookup", {"FULL_HOSTNAME": "ap"}.get)
     monkeypatch.setattr(top, "queued_dags", lambda *_, **__: [])
-    assert pydagman.main(["top", "--once"]) == 0
-    assert capsys.readouterr().out == "the queue of the schedd has no such DAG\n"
+    assert pydagman.main(["top", "--once", *words]) == 0
+    assert capsys.readouterr().out == f"{said}{ENDED}\n"
+
+
+class Screen:
+    """A terminal of 40 columns, with what it shows."""
+
+    encoding = "utf-8"
+
+    def __init__(self, keys: str) -> None:
+        self.keys, self.lines = [*keys], dict[int, str]()
+
+    def getmaxyx(self) -> tuple[int, int]:
+        return 12, 40
+
+    def erase(self) -> None:
+        self.lines.clear()
+
+    def addnstr(self, line: int, _: int, text: str, most: int, *__: int) -> None:
+        self.lines[line] = text[:most]
+
+    def getch(self) -> int:
+        return ord(self.keys.pop(0))
+
+    def refresh(self) -> None:
+        """It is shown at once."""
+
+    def timeout(self, _: int) -> None:
+        """Keys come at once."""
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    shown = Screen("q")
+    monkeypatch.setattr(curses, "wrapper", lambda run, *words: run(shown, *words))
+    return shown
+
+
+def test_the_screen_says_whose_dags_are_not_there(screen: Screen) -> None:
+    top_screen.run(
+        list, lambda: "ann has no DAG in the queue of the schedd ap; -allusers", "job", 5
+    )
+    assert "0 DAGs" in screen.lines[0]
+    assert [screen.lines[2], screen.lines[3]] == [
+        "ann has no DAG in the queue of the", "schedd ap; -allusers"
+    ]  # fmt: skip
+
+
+def test_a_schedd_that_does_not_answer_any_more(screen: Screen) -> None:
+    answers = iter([DAGS])
+
+    def look() -> Sequence[QueuedDag]:
+        for dags in answers:
+            return dags
+        raise PoolError("away", transient=True)
+
+    screen.keys = [*"xq"]
+    top_screen.run(look, str, "job", 0)
+    assert screen.lines[0] == "away"
+    assert screen.lines[3].startswith("  2  bob")
 
 
 @pytest.mark.parametrize("word", IN_QUEUE)
