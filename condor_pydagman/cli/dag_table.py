@@ -48,7 +48,8 @@ def _ago(when: int, now: float) -> str:
 
 
 def _waits(dag: Any, _: float) -> str:
-    return f"{dag.waits_for} ({dag.waits_for_count})" if dag.waits_for else "-"
+    cause = f"{dag.waits_for} {dag.waits_for_names}".rstrip()
+    return f"{cause} ({dag.waits_for_count})" if cause else "-"
 
 
 _JOB = Column("JOB", lambda dag, _: str(dag.cluster), lambda dag: dag.cluster)

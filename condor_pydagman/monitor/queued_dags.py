@@ -73,6 +73,7 @@ class QueuedDag(NamedTuple):
     state: str
     program: str  # that runs it: `condor_pydagman 1.0`, `condor_dagman`; '' if it is not known yet
     waits_for: str  # a cause of `follow.notice`, '' if nothing is published
+    waits_for_names: str  # the shared limits that it is about, with commas between them
     waits_for_count: int
     cluster: int  # of DAGMan's job
     outer: int  # that of the DAG of which it is a node, 0 if it is none
@@ -133,13 +134,15 @@ def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
         numbers[name] += number_of(ad, attribute)
     state, version = state_of(ad)[0], text_of(ad, VERSION)
     stock = "condor_dagman" if "DAG_Status" in ad else ""
+    # What DAGMan had published before it stopped counts no more.
+    cause, _, names = (_OF_JOB.get(state) or text_of(ad, WAITS_FOR)).partition(" ")
     return QueuedDag(
         owner=text_of(ad, "Owner"),
         dag=dag_file(ad),
         state=state.value,
         program=f"condor_pydagman {version}" if version else stock,
-        # What DAGMan had published before counts no more.
-        waits_for=_OF_JOB.get(state) or text_of(ad, WAITS_FOR),
+        waits_for=cause,
+        waits_for_names=names,
         **numbers,
     )
 

@@ -8,7 +8,7 @@ from condor_pydagman.engine.report import MAX_FAILED_FIRST, Report
 
 VERSION = "PYDAGMAN_Version"  # of condor_pydagman
 LAST_END = "PYDAGMAN_LastNodeEnd"  # seconds since the epoch
-WAITS_FOR = "PYDAGMAN_WaitsFor"  # a cause of `follow.notice`, '' if it waits for nothing
+WAITS_FOR = "PYDAGMAN_WaitsFor"  # a cause of `follow.notice`, perhaps with names; '' for none
 WAITS_FOR_COUNT = "PYDAGMAN_WaitsForCount"  # of jobs for a cause `job.`, of nodes for others
 REFUSALS = "PYDAGMAN_SubmitRefusals"  # how many submissions the schedd has not taken
 

@@ -131,6 +131,8 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     assert (row["name"], row["taken"], row["most"], row["own"]) == ("few", 3, 3, True)
     waits = {one["cluster"]: one["waiting"] for one in row["dags"]}
     assert waits == {shared.clusters["a"]: 3, shared.clusters["b"]: 2}
+    listed = ("top", "--once", "-allusers", "-constraint", f"ClusterId == {shared.clusters['b']}")
+    shared.until(lambda: "limit.full few (2)" in shared.command(*listed), "its job ad to say so")
     s.run("condor_hold", str(shared.clusters["a"]))
     shared.until(lambda: not shared.pid("a"), "DAGMan to leave")
     s.run(

@@ -87,6 +87,12 @@ def test_what_the_bindings_can_not_read() -> None:
     assert (dag.dag, dag.done, dag.state) == ("?/sub/q.dag", 0, "unknown")
 
 
+def test_shared_limits_that_are_full() -> None:
+    dag = queued_dag({**OURS, "PYDAGMAN_WaitsFor": "limit.full disk, tape"})
+    assert (dag.waits_for, dag.waits_for_names) == ("limit.full", "disk, tape")
+
+
 def test_what_counts_of_a_dagman_that_does_not_run() -> None:
-    assert queued_dag({**OURS, "JobStatus": 5}).waits_for == "dagman.held"
+    held = queued_dag({**OURS, "JobStatus": 5, "PYDAGMAN_WaitsFor": "limit.full tape"})
+    assert (held.waits_for, held.waits_for_names) == ("dagman.held", "")
     assert queued_dag({**OURS, "JobStatus": 1}).waits_for == "dagman.idle"
