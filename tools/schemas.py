@@ -206,8 +206,8 @@ def files() -> dict[str, str]:
         "info": _info(),
         "nodes": _nodes(),
         "ls": _ls(),
-        "top": _row("top", dag_table.VERSION, QueuedDag),
-        "runs": _row("runs", dag_table.VERSION, EndedDag),
+        "top": _row("top", QueuedDag),
+        "runs": _row("runs", EndedDag),
         "checker": _checker(),
         "lint": _lint(),
     }
@@ -387,14 +387,11 @@ def _nodes() -> Schema:
 
 
 def _ls() -> Schema:
-    found = of_class(ls.Row, place=one_of("queue", "history", "directory"))
-    found["properties"] = {"v": {"const": ls.VERSION}, **found["properties"]}
-    found["required"].insert(0, "v")
-    return _titled("ls", ls.VERSION, "A line of condor_pydagman ls --json", found)
+    return _row("ls", ls.Row, place=one_of("queue", "history", "directory"))
 
 
-def _row(name: str, version: int, of: type) -> Schema:
-    found = of_class(of)
+def _row(name: str, of: type, **known: Schema) -> Schema:
+    found, version = of_class(of, **known), dag_table.VERSION
     found["properties"] = {"v": {"const": version}, **found["properties"]}
     found["required"].insert(0, "v")
     return _titled(name, version, f"A line of condor_pydagman {name} --json", found)

@@ -1,4 +1,4 @@
-"""The tables of DAGs in the queue and of those that have ended: columns, order, search, output."""
+"""The tables of DAGs: columns, order, search, output."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.text_table import Column, table
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.words import duration
 
@@ -43,8 +44,12 @@ def _hours(field: str, title: str) -> Column:
     )
 
 
-def _ago(when: int, now: float) -> str:
-    return duration(now - when) if when else "-"
+def _ago(field: str, title: str) -> Column:
+    return Column(
+        title,
+        lambda dag, now: duration(now - getattr(dag, field)) if getattr(dag, field) else "-",
+        lambda dag: getattr(dag, field) or 1 << 62,
+    )
 
 
 def _waits(dag: Any, _: float) -> str:
@@ -52,7 +57,14 @@ def _waits(dag: Any, _: float) -> str:
     return f"{cause} ({dag.waits_for_count})" if cause else "-"
 
 
-_JOB = Column("JOB", lambda dag, _: str(dag.cluster), lambda dag: dag.cluster)
+def _listed_state(dag: Any, _: float) -> str:
+    # the FINAL node, or ABORT-DAG-ON, may make any DAG succeed
+    hides = dag.state == DagState.SUCCEEDED.value and dag.failed
+    waits = f", waiting for {', '.join(dag.waits_for)}" if dag.waits_for else ""
+    return f"{dag.state}{', although nodes failed' if hides else ''}{waits}"
+
+
+_JOB = Column("JOB", lambda dag, _: str(dag.cluster or "-"), lambda dag: dag.cluster)
 _DONE = Column(
     "DONE",
     lambda dag, _: f"{dag.done}/{dag.total}" if dag.total else "-",
@@ -74,11 +86,9 @@ IN_QUEUE = {
         lambda dag, _: f"{dag.jobs_an_hour:.0f}" if dag.jobs_an_hour else "-",
         lambda dag: -dag.jobs_an_hour,
     ),
-    "last": Column(
-        "LAST END", lambda dag, now: _ago(dag.last_end, now), lambda dag: dag.last_end or 1 << 62
-    ),
+    "last": _ago("last_end", "LAST END"),
     "waits": Column("WAITS FOR", _waits, lambda dag: (dag.waits_for, -dag.waits_for_count), True),
-    "age": Column("AGE", lambda dag, now: _ago(dag.submitted, now), lambda dag: dag.submitted),
+    "age": _ago("submitted", "AGE"),
     "memory": Column(
         "MB",
         lambda dag, _: f"{dag.memory_kb / _KB:.1f}" if dag.memory_kb else "-",
@@ -106,12 +116,20 @@ ENDED = {
     "nodes": _word("failed_nodes", "FAILED NODES"),
     "dag": _word("dag", "DAG"),
 }
+LISTED = {
+    "job": _JOB,
+    "state": Column("STATE", _listed_state, lambda dag: dag.state, left=True),
+    "done": _DONE,
+    "failed": _count("failed", "FAILED"),
+    "age": _ago("since", "AGE"),
+    "dag": _word("dag", "DAG"),
+}
 
 
 class Choice(NamedTuple):
     """Which DAGs are shown, in which order."""
 
-    sort: str = "job"  # a word of the columns
+    sort: str = "job"  # a word of the columns; '' for the order in which they are found
     is_reversed: bool = False
     text: str = ""  # that is in a word of the DAG, whatever its case
 
@@ -120,7 +138,7 @@ def chosen(dags: Iterable[Any], columns: dict[str, Column], how: Choice) -> list
     """The DAGs that are shown, in their order."""
     text = how.text.lower()
     found = [dag for dag in dags if not text or any(text in word.lower() for word in _words(dag))]
-    return sorted(found, key=columns[how.sort].key, reverse=how.is_reversed)
+    return sorted(found, key=columns[how.sort].key, reverse=how.is_reversed) if how.sort else found
 
 
 def _words(dag: Any) -> Iterable[str]:

@@ -4,12 +4,11 @@ The module `outside` of a feature may have:
 
 - `watcher()`: its `Watcher`, for DAGs that are watched together.
 - `asked(dag, primary)`: what an explanation asks DAGMan and others, see `asked_of_features`.
-- `waits_of(clusters)`: see here; of features whose `parts` name the module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Optional, Protocol
 
 from condor_pydagman import feature_table
@@ -37,15 +36,6 @@ class OutsideFacts(dict[str, Optional[Watcher]]):
         make = feature_table.own(feature, "outside", "watcher")
         self[feature] = make() if make is not None else None
         return self[feature]
-
-
-def waits_of(clusters: Collection[int]) -> Mapping[int, tuple[str, ...]]:
-    """By cluster of their DAGMan jobs, the names of what DAGs wait for that others use."""
-    waits: dict[int, tuple[str, ...]] = {}
-    for ask in feature_table.offered("outside", "waits_of") if clusters else ():
-        for cluster, names in ask(clusters).items():
-            waits[cluster] = (*waits.get(cluster, ()), *names)
-    return waits
 
 
 def asked_of_features(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:

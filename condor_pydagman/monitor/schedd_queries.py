@@ -119,19 +119,6 @@ def _schedd(htcondor2: Any, name: str, pool: str) -> Any:
     return htcondor2.Schedd(place)
 
 
-def my_ended_dagman_ads(most: int) -> list[Ad]:
-    """The ads of one's own DAGMan jobs in the history, the newest first.
-
-    Raises:
-        PoolError: the schedd does not answer.
-    """
-    condition = f'JobUniverse == 7 && Owner == "{user()}"'
-    return _asked(
-        lambda bindings: list(bindings.Schedd().history(condition, [], match=most)),
-        "the schedd for its history",
-    )
-
-
 def jobs_of_dag(cluster: int, wanted: Sequence[str], *, condition: str = "") -> list[Ad]:
     """The ads of a DAG's jobs in the queue.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PydagmanError
@@ -18,7 +18,6 @@ from condor_pydagman.features.shared_limits.overview import (
     LimitsAsked,
     OwnPart,
     parts_of,
-    waits_for,
 )
 from condor_pydagman.graph.model import Dag
 
@@ -93,17 +92,6 @@ def watcher() -> LimitsInUse:
         return has_claim(cluster)
 
     return LimitsInUse(lambda: listing().rows(), has_claim)
-
-
-def waits_of(clusters: Collection[int]) -> dict[int, tuple[str, ...]]:
-    """The limits for which the DAGs of DAGMan jobs wait; see `monitor.outside_facts`."""
-    from condor_pydagman.features.shared_limits.listing import all_limits
-
-    try:
-        limits = all_limits()
-    except PydagmanError:  # `condor_pydagman limits` tells why
-        return {}
-    return {one: tuple(row.name for row in waits_for(limits, one)) for one in clusters}
 
 
 def asked(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -21,7 +21,7 @@ from condor_pydagman.monitor.dagman_job_commands import act_on
         (lambda: schedd_queries.queued_dagman_ad(7), "can't ask the schedd: away"),
         (lambda: schedd_queries.my_dagman_ads(), "can't ask the schedd: away"),
         (
-            lambda: schedd_queries.my_ended_dagman_ads(5),
+            lambda: schedd_queries.ads_in_history("true", [], 5, "", ""),
             "can't ask the schedd for its history: away",
         ),
         (lambda: schedd_queries.jobs_of_dag(7, ["JobStatus"]), "can't ask the schedd: away"),
