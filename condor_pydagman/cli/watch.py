@@ -128,7 +128,10 @@ def _shown(arguments: argparse.Namespace) -> Iterator[Callable[[list[Overview]],
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
 
         def show(seen: list[Overview]) -> None:
-            live.update(_styled(lines_of(seen, console.width)), refresh=True)
+            lines = lines_of(seen, console.width)
+            if len(seen) > 1 and len(lines) > console.height:
+                lines = [[(summary(one, clock), "")] for one in seen]
+            live.update(_styled(lines), refresh=True)
 
         yield show
 

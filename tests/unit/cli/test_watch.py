@@ -116,6 +116,24 @@ def test_a_terminal_is_redrawn(
     assert "to see why, and what to do: condor_pydagman explain t.dag" in text
 
 
+def test_dags_that_do_not_fit_have_a_line_each(
+    logs: DagLogs,
+    work_directory: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {"TERM": "xterm", "LINES": "9", "COLUMNS": "80"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for name in ("u", "v"):
+        DagLogs(work_directory, f"{name}.dag").start().end(0)
+    logs.end(1)
+    assert pydagman.main(["watch", "u.dag", "t.dag", "v.dag"]) == 1
+    shown = capsys.readouterr().out
+    assert all(f" {name}.dag " in shown for name in "utv")
+    assert "condor_pydagman explain" not in shown
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
