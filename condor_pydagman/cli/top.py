@@ -9,7 +9,7 @@ import sys
 from condor_pydagman.cli.dag_table import IN_QUEUE, add_sort, show
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, seconds
 from condor_pydagman.cli.which_dags import add_options, condition_of, none_found
-from condor_pydagman.monitor.queued_dags import SHOWN, WANTED, QueuedDag, queued_dags
+from condor_pydagman.monitor.queued_dags import SHOWN, WANTED, Looks, queued_dags
 
 INTERVAL_S = 5.0
 _DESCRIPTION = """\
@@ -43,20 +43,19 @@ def run(arguments: argparse.Namespace) -> int:
         PoolError: the schedd does not answer.
         UsageError: options exclude each other.
     """
+    place = {"name": arguments.name, "pool": arguments.pool}
     condition = condition_of(arguments)
-
-    def look() -> list[QueuedDag]:
-        wanted = WANTED if arguments.json else SHOWN
-        return queued_dags(condition, wanted=wanted, name=arguments.name, pool=arguments.pool)
 
     def none() -> str:
         return f"{none_found(arguments, 'queue')}; those that have ended: condor_pydagman runs"
 
     if arguments.json or arguments.once or not _is_screen():
-        show(look(), IN_QUEUE, arguments, none)
+        wanted = WANTED if arguments.json else SHOWN
+        show(queued_dags(condition, wanted=wanted, **place), IN_QUEUE, arguments, none)
     else:
         from condor_pydagman.cli import top_screen
 
+        look = Looks(condition, **place).look
         top_screen.run(look, none, arguments.sort, arguments.interval)
     return 0
 

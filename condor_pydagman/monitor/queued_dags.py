@@ -56,6 +56,9 @@ WANTED = (*_NUMBERS.values(), *_MORE.values(), *_OTHERS)
 # What the table does not show, and not having it costs the schedd a fifth less.
 _NOT_SHOWN = ("outer", "resumed", "starts", "queued", "futile", "refusals")
 SHOWN = tuple(a for a in WANTED if a not in (VERSION, *(_NUMBERS[name] for name in _NOT_SHOWN)))
+# What a job keeps while it is in the queue: fields here, and attributes of its ad.
+_KEPT, _OF_KEPT = ("owner", "dag", "submitted"), ("Owner", "Iwd", "UserLog", "QDate")
+CHANGING = tuple(a for a in SHOWN if a not in _OF_KEPT)
 IS_DAGMAN = "JobUniverse == 7"  # to look at Cmd too would double the schedd's work
 # What a DAG waits for whose DAGMan does not run.
 _OF_JOB = {DagState.HELD: "dagman.held", DagState.IDLE: "dagman.idle"}
@@ -120,6 +123,49 @@ def queued_dags(
     """
     ads = schedd_queries.ads_in_queue(f"{IS_DAGMAN} && ({condition})", wanted, name, pool)
     return sorted(map(queued_dag, filter(is_dagman, ads)), key=lambda dag: dag.cluster)
+
+
+class Looks:
+    """The DAGs that meet a ClassAd expression, looked at again and again: what a job keeps is asked
+    for once, which costs the schedd a fifth less.
+
+    Args:
+        condition, name, pool: as of `queued_dags`.
+    """
+
+    def __init__(self, condition: str, name: str, pool: str) -> None:
+        self._condition = f"{IS_DAGMAN} && ({condition})"
+        self._place = name, pool
+        self._known: dict[int, QueuedDag | None] = {}  # by cluster; None for what is no DAGMan's
+
+    def look(self) -> list[QueuedDag]:
+        """Those that there are now, in the order of their jobs.
+
+        Raises:
+            PoolError: the schedd does not answer, or the expression can't be parsed.
+        """
+        new = 0 if not self._known else self._look_again()
+        if new is not None:
+            asked = f"{self._condition} && ClusterId >= {new}"
+            for ad in schedd_queries.ads_in_queue(asked, SHOWN, *self._place):
+                dag = queued_dag(ad)
+                self._known[dag.cluster] = dag if is_dagman(ad) else None
+        return sorted(filter(None, self._known.values()), key=lambda dag: dag.cluster)
+
+    def _look_again(self) -> int | None:
+        """At those that are known; returns the first cluster that is not, None if all are."""
+        before, self._known, new = self._known, {}, []
+        for ad in schedd_queries.ads_in_queue(self._condition, CHANGING, *self._place):
+            dag = queued_dag(ad)
+            known = before.get(dag.cluster)
+            if known is not None:
+                kept = {field: getattr(known, field) for field in _KEPT}
+                self._known[dag.cluster] = dag._replace(**kept)
+            elif dag.cluster in before and not is_dagman(ad):
+                self._known[dag.cluster] = None
+            else:
+                new.append(dag.cluster)
+        return min(new, default=None)
 
 
 def is_dagman(ad: Mapping[str, Any]) -> bool:

@@ -44,6 +44,20 @@ def figures(s: Scene) -> dict[str, float]:
     }
 
 
+def check_looks_again(s: Scene) -> None:
+    """The screen of `top`, which asks once for what a job keeps, has it at each look."""
+    program = (
+        "from condor_pydagman.monitor.queued_dags import Looks\n"
+        f"looks = Looks('ClusterId == {s.cluster}', '', '')\n"
+        "for _ in range(2):\n"
+        "    (dag,) = looks.look()\n"
+        "    print(dag.owner, dag.dag, dag.submitted > 0, dag.total, dag.state)\n"
+    )
+    first, again = s.run(sys.executable, "-c", program).splitlines()
+    assert first == again
+    assert again.endswith(f" {s.work}/t.dag True 3 running")
+
+
 def check_list_of_page(s: Scene) -> None:
     """The page has the DAG among those that have ended lately, and finds its files."""
     program = "import sys; from condor_pydagman.web.ended_answers import main; sys.exit(main([]))"
@@ -66,6 +80,7 @@ def seen_by_an_operator(s: Scene) -> None:
     assert (seen["jobs_running"], seen["jobs_held"], seen["waits_for"]) == (1, 1, "job.held")
     assert seen["program"].startswith("condor_pydagman ")
     assert seen["memory_kb"] > 0 and seen["last_end"] == 0
+    check_looks_again(s)
     told = figures(s)
     assert told["dagman_schedd_up"] == 1
     assert told["dagman_jobs held"] >= 1 and told["dagman_waiting job.held"] >= 1

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import classad2
 import pytest
 
+from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor import schedd_queries
-from condor_pydagman.monitor.queued_dags import WANTED, queued_dag, queued_dags
+from condor_pydagman.monitor.queued_dags import (
+    CHANGING,
+    SHOWN,
+    WANTED,
+    Looks,
+    queued_dag,
+    queued_dags,
+)
 
 OURS: dict[str, Any] = {
     "ClusterId": 7,
@@ -96,3 +106,70 @@ def test_what_counts_of_a_dagman_that_does_not_run() -> None:
     held = queued_dag({**OURS, "JobStatus": 5, "PYDAGMAN_WaitsFor": "limit.full tape"})
     assert (held.waits_for, held.waits_for_names) == ("dagman.held", "")
     assert queued_dag({**OURS, "JobStatus": 1}).waits_for == "dagman.idle"
+
+
+class Queue:
+    """A schedd's queue: answers queries, and counts the ads of each with their attributes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ads: dict[int, dict[str, Any]] = {}
+        self.answered: list[tuple[int, int]] = []
+        self.is_away = False
+        monkeypatch.setattr(schedd_queries, "ads_in_queue", self._answer)
+
+    def put(self, cluster: int, **more: Any) -> None:
+        log = f"sub/{cluster}.dag.dagman.log"
+        self.ads[cluster] = {**OURS, "ClusterId": cluster, "JobUniverse": 7, "UserLog": log, **more}
+
+    def _answer(self, condition: str, wanted: Sequence[str], *_: str) -> list[dict[str, Any]]:
+        if self.is_away:
+            raise PoolError("away", transient=True)
+        expression = classad2.ExprTree(condition)
+        met = [ad for ad in self.ads.values() if expression.eval(classad2.ClassAd(ad)) is True]
+        self.answered.append((len(met), len(wanted)))
+        return [{name: ad[name] for name in wanted if name in ad} for ad in met]
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
+    return Queue(monkeypatch)
+
+
+def test_looks_again_see_what_a_whole_look_sees(queue: Queue) -> None:
+    looks = Looks('Owner == "ann"', "", "")
+
+    def look(*answered: tuple[int, int]) -> None:
+        del queue.answered[:]
+        seen = looks.look()
+        assert queue.answered == list(answered)
+        assert seen == queued_dags('Owner == "ann"', wanted=SHOWN)
+
+    every, less = len(SHOWN), len(CHANGING)
+    look((0, every))
+    for cluster in (5, 7, 9):
+        queue.put(cluster)
+    queue.put(6, UserLog="cron.log")  # no DAGMan's
+    del queue.ads[6]["DAG_NodesTotal"]
+    look((4, every))
+    look((4, less))
+    queue.ads[7].update(JobStatus=5, DAG_NodesDone=3, PYDAGMAN_WaitsFor="")
+    queue.ads[9]["Owner"] = "bob"
+    look((3, less))
+    queue.ads[9]["Owner"] = "ann"
+    queue.put(12, QDate=80)
+    del queue.ads[5]
+    look((4, less), (2, every))
+    queue.ads[6]["DAG_NodesTotal"] = 2
+    look((4, less), (4, every))
+
+
+def test_a_look_without_an_answer_forgets_what_may_be_another_queue(queue: Queue) -> None:
+    looks = Looks("true", "", "")
+    queue.put(7)
+    looks.look()
+    queue.is_away = True
+    with pytest.raises(PoolError):
+        looks.look()
+    queue.is_away = False
+    queue.put(7, Owner="bob")
+    assert [dag.owner for dag in looks.look()] == ["bob"]
