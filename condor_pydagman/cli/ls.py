@@ -12,13 +12,7 @@ from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.monitor import ended_dags, schedd_queries
-from condor_pydagman.monitor.found_dag import (
-    FoundDag,
-    counts_of,
-    find_dag,
-    found_by_ad,
-    started_in,
-)
+from condor_pydagman.monitor.found_dag import FoundDag, counts_of, find_dag, found_by_ad, started_in
 from condor_pydagman.monitor.found_state import state_of_files
 from condor_pydagman.monitor.queued_dags import IS_DAGMAN, queued_dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -26,7 +20,7 @@ from condor_pydagman.records.own_ad import quoted
 from condor_pydagman.records.progress_ad import VERSION, WAITS_FOR
 
 MAX_ENDED = 10
-WANTED = (*ended_dags.WANTED, *ended_dags.FOR_FILES, VERSION, WAITS_FOR)
+WANTED = (*ended_dags.WANTED, *ended_dags.FOR_FILES, "DAG_AdUpdateTime", VERSION, WAITS_FOR)
 _DESCRIPTION = """\
 List your DAGs: those in the queue, those that ended recently, and those of this directory, found by
 their files. For details of a DAG: condor_pydagman watch, explain, report, events."""

@@ -83,9 +83,9 @@ def none_found(arguments: argparse.Namespace, where: str) -> str:
     schedd = arguments.name or lookup("SCHEDD_HOST") or lookup("FULL_HOSTNAME") or ""
     meets = f" that meets {arguments.constraint}" if arguments.constraint else ""
     others = "; those of all users: -allusers" if user else ""
-    dag = f"DAG {arguments.dag}" if arguments.dag else "DAG"
-    whose = f"{user} has no {dag}" if user else f"no user has a {dag}"
-    return f"{whose} in the {where} of the schedd {schedd}".rstrip() + meets + others
+    whose = f"{user} has no DAG" if user else "no user has a DAG"
+    which = f" {arguments.dag}" if arguments.dag else ""
+    return f"{whose}{which} in the {where} of the schedd {schedd}".rstrip() + meets + others
 
 
 def _user(arguments: argparse.Namespace) -> str:

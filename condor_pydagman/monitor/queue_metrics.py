@@ -89,5 +89,5 @@ def _of_one(dag: QueuedDag, now: float) -> Iterator[tuple[str, str, float]]:
 
 def _could_run(dag: QueuedDag) -> bool:
     """Whether there are jobs or nodes that could run, and none does."""
-    ready = dag.ready if dag.waits_for not in _NOT_YET else 0
+    ready = dag.ready if dag.waits_for not in _NOT_YET and not dag.waits_for_names else 0
     return not dag.jobs_running and bool(dag.jobs_idle or ready)

@@ -180,7 +180,8 @@ def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
         numbers[name] += number_of(ad, attribute)
     state, version = state_of(ad)[0], text_of(ad, VERSION)
     stock = "condor_dagman" if "DAG_Status" in ad else ""
-    # What DAGMan had published before it stopped counts no more.
+    if state in _OF_JOB:  # what DAGMan had published before counts no more
+        numbers["waits_for_count"] = 1
     cause, _, names = (_OF_JOB.get(state) or text_of(ad, WAITS_FOR)).partition(" ")
     return QueuedDag(
         owner=text_of(ad, "Owner"),

@@ -8,9 +8,7 @@ from condor_pydagman.engine.report import MAX_FAILED_FIRST, Report
 
 VERSION = "PYDAGMAN_Version"  # of condor_pydagman
 LAST_END = "PYDAGMAN_LastNodeEnd"  # seconds since the epoch
-# a cause of `follow.notice`, with a blank and the names of what it is about if it has any; '' if it
-# waits for nothing
-WAITS_FOR = "PYDAGMAN_WaitsFor"
+WAITS_FOR = "PYDAGMAN_WaitsFor"  # a cause of `follow.notice`, perhaps with names; '' for none
 WAITS_FOR_COUNT = "PYDAGMAN_WaitsForCount"  # of jobs for a cause `job.`, of nodes for others
 REFUSALS = "PYDAGMAN_SubmitRefusals"  # how many submissions the schedd has not taken
 
@@ -53,7 +51,6 @@ def waits_for(report: Report) -> tuple[str, int]:
         "job.held": report.procs_held,
         "node.submit": report.resubmitting,
         "throttle.full": ready if report.throttled else 0,
-        **{one.cause: int(one.value) for one in report.shown if one.cause},
         "job.idle": report.procs_idle if not report.procs_running else 0,
         "job.running": report.procs_running,
         "script.running": report.pre + report.post + report.hold_scripts,

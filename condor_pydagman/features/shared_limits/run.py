@@ -56,6 +56,7 @@ _AHEAD = 4  # places that a class keeps for nodes that are about to follow, at l
 _AHEAD_PART = 4  # one of so many that it uses, beyond that
 _PRE_RUN = int(State.PRE_RUN)
 _APPLIED = RecordKind("limits that rules apply")
+_WAITS_FOR = "PYDAGMAN_WaitsFor"  # see `records.progress_ad`
 
 Waiting = tuple[int, int, int]  # nodes, PRE and POST scripts
 
@@ -339,12 +340,14 @@ class SharedLimits(Feature):
         """Why places can't be had; the limits that are full, and how many nodes wait for them."""
         if self.trouble:
             yield Shown("limits_trouble", "", answer=self.trouble)
-        full = self.places.full if self.places is not None else ()
-        counts = map(sum, self._waiting()) if any(full) else ()
-        waits = [(one[0], count) for one, count in zip(full, counts) if one and count]
-        if waits:
-            names = ", ".join(sorted({name for name, _ in waits}))
-            yield Shown("", sum(count for _, count in waits), cause=f"limit.full {names}")
+        run, full = self.run, self.places.full if self.places is not None else ()
+        if not any(full) or run.starts_nothing or run.job_table.held or run.submission.attempts:
+            return  # the core tells what a person can change first
+        waits = [(one[0], count) for one, count in zip(full, map(sum, self._waiting())) if one]
+        names = ", ".join(sorted({name for name, count in waits if count}))
+        if names:
+            yield Shown("", f"limit.full {names}", attribute=_WAITS_FOR)
+            yield Shown("", sum(count for _, count in waits), attribute=f"{_WAITS_FOR}Count")
 
     def validate(self) -> None:
         """What is counted is what is there, and is queued by class."""

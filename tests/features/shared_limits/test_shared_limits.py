@@ -14,7 +14,8 @@ from condor_pydagman.features.shared_limits.fair_shares import NO_LIMIT, Grant
 from condor_pydagman.features.shared_limits.messages import PlacesGiven, TakePlaces
 from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
 from condor_pydagman.features.shared_limits.run import LOOK_S
-from condor_pydagman.records import progress_ad
+from condor_pydagman.records import own_ad, progress_ad
+from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.features.shared_limits.scenes import Shared
 from tests.make import quiet
@@ -39,19 +40,30 @@ def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
     assert not harness.engine.run.features["shared_limits"].pace_left
 
 
+def published(harness: make.EngineHarness) -> tuple[str, str]:
+    """What the job ad says that the DAG waits for."""
+    found = own_ad.attributes(harness.engine.report(), harness.now)
+    return found[progress_ad.WAITS_FOR], found[progress_ad.WAITS_FOR_COUNT]
+
+
 def test_the_job_ad_names_the_limits_that_are_full() -> None:
     limits = ("tape NODES A B", "disk NODES C", "net NODES D")
-    harness = make.EngineHarness("\nSHARED_LIMIT ".join(["A; B; C; D", *limits]))
+    harness = make.EngineHarness("\nSHARED_LIMIT ".join(["A; B; C; D; E", *limits]))
     harness.begin()
     full = [Grant((0, 0, 0, 0), starts=0, full=(name, Kind.JOBS)) for name in ("tape", "disk")]
     free = Grant((NO_LIMIT,) * 4, starts=NO_LIMIT)
-    published = len(harness.ever(do.Publish))
-    harness.tell(PlacesGiven([*full, free]))
-    assert progress_ad.waits_for(harness.engine.report()) == ("limit.full disk, tape", 3)
-    assert len(harness.ever(do.Publish)) > published
+    before = len(harness.ever(do.Publish))
+    harness.tell(PlacesGiven([*full, full[0]]))
+    assert published(harness) == ('"limit.full disk, tape"', "4")
+    assert len(harness.ever(do.Publish)) > before
+    harness.take("E", 5)
+    harness.tell(make.of_job(EventKind.JOB_HELD, 5))
+    assert published(harness) == ('"job.held"', "1")
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 5))
+    assert published(harness) == ('"limit.full disk, tape"', "4")
     harness.wait(LOOK_S)
     harness.tell(PlacesGiven([free] * 3))
-    assert progress_ad.waits_for(harness.engine.report())[0] != "limit.full"
+    assert "limit.full" not in published(harness)[0]
 
 
 # Queues of nodes that keep to shared limits: the order is that of the usual ones, where there is

@@ -36,6 +36,7 @@ DAGS = [
     dag("bob", DAG_Status=0, DAG_JobsIdle=1, QDate=1, PYDAGMAN_WaitsFor="anything"),
     dag(DAG_NodesReady=1, PYDAGMAN_LastNodeEnd=1000, JobCurrentStartDate=9900, **OURS),
     dag(DAG_NodesReady=1, QDate=1001, PYDAGMAN_WaitsFor="node.retry", **OURS),
+    dag(DAG_NodesReady=1, QDate=1001, PYDAGMAN_WaitsFor="limit.full tape", **OURS),
 ]
 
 
@@ -54,15 +55,16 @@ def test_the_figures() -> None:
         found.items()
         >= {
             "dagman_schedd_up": 1.0,
-            "dagman_dags running": 6,
+            "dagman_dags running": 7,
             "dagman_dags held": 1,
-            "dagman_programs condor_pydagman 1.0": 4,
+            "dagman_programs condor_pydagman 1.0": 5,
             "dagman_programs condor_dagman": 1,
             "dagman_programs unknown": 2,
             "dagman_waiting unknown": 5,
             "dagman_waiting dagman.held": 1,
+            "dagman_waiting limit.full": 1,
             "dagman_nodes total": 15,
-            "dagman_nodes ready": 6,
+            "dagman_nodes ready": 7,
             "dagman_jobs idle": 3,
             "dagman_stalled": 1,
             "dagman_longest_without_end_seconds": 9000,

@@ -105,6 +105,7 @@ def test_shared_limits_that_are_full() -> None:
 def test_what_counts_of_a_dagman_that_does_not_run() -> None:
     held = queued_dag({**OURS, "JobStatus": 5, "PYDAGMAN_WaitsFor": "limit.full tape"})
     assert (held.waits_for, held.waits_for_names) == ("dagman.held", "")
+    assert queued_dag({**OURS, "JobStatus": 5, "PYDAGMAN_WaitsForCount": 8}).waits_for_count == 1
     assert queued_dag({**OURS, "JobStatus": 1}).waits_for == "dagman.idle"
 
 
