@@ -107,7 +107,12 @@ _NAMED = (
         events=("node.decided",),
     ),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
-    Entry("steering", records=("STEERED",), events=("node.steered",)),
+    Entry(
+        "steering",
+        records=("STEERED", "DAG_STEERED"),
+        of_no_node=("DAG_STEERED",),
+        events=("node.steered", "dag.steered"),
+    ),
     Entry(
         "bundle",
         uses=("BUNDLE",),
@@ -225,7 +230,7 @@ TOLD: dict[str, tuple[str, ...]] = {
     "publish": ("NODE_RESULT",),
     "cache": ("CACHED",),
     "bundle": ("BUNDLED", "UNBUNDLED", "TASK_FAILED"),
-    "steering": ("STEERED",),
+    "steering": ("STEERED", "DAG_STEERED"),
 }
 _absent: set[str] = set()  # modules that features have not got, as far as somebody has asked
 _guards: list[Callable[[str], None]] = []

@@ -17,7 +17,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.run import PieceOffered
-from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.run import DagSteered, NodesSteered
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.keywords import WORDS
@@ -106,7 +106,7 @@ _INPUTS: tuple[Any, ...] = (
     *engine_module._HANDLERS,
     PieceOffered,
     NodesSteered,
-    PriorityWanted,
+    DagSteered,
 )
 
 

@@ -162,6 +162,11 @@ OF_EVENTS: Mapping[str, tuple[str, Mapping[str, Schema], tuple[str, ...]]] = {
         {"value": {"enum": [1, 0]}, **_REASON},
         (),
     ),
+    "dag.steered": (
+        "a person has asked something of the whole DAG",
+        {"command": STRING, "by": STRING, "options": STRING},
+        (),
+    ),
     "node.steered": (
         "a person has asked something of a node",
         {"command": STRING, "by": STRING, "options": STRING},

@@ -38,7 +38,6 @@ from condor_pydagman.records.own_ad import (
     LEAVING,
     LIMITS,
     OWN_PACE,
-    PRIORITY,
     RUN_COUNT,
     quoted,
 )
@@ -91,7 +90,6 @@ _OWN_ATTRIBUTES = [
     *LEAVING,
     *LIMITS,
     OWN_PACE,
-    PRIORITY,
 ]
 
 _QUEUED = [

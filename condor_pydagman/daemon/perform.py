@@ -86,7 +86,6 @@ class Performer:
             do.RemoveJobs: self._remove,
             do.HoldJobs: self._hold,
             do.SetJobPriorities: self._prioritize,
-            do.PublishPriority: lambda a: publisher.publish_priority(a.priority),
             do.Steered: answer,
             do.RunScript: self._run_script,
             do.KillScripts: lambda a: run.kill_scripts(answered=a.answered),

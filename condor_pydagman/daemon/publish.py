@@ -84,7 +84,6 @@ _MEMORY = (
     "_next_job_table",
     "_published",
     "_timetable",
-    "_priority",
 )
 
 
@@ -107,10 +106,8 @@ class Publisher:
             from condor_pydagman.daemon.status_files import StatusFiles
 
             self._files = StatusFiles(run)
-        self._priority = 0  # of the whole DAG, as a person has set it
         self._do: dict[str, Callable[[], None]] = {
             "ad": self._write_ad,
-            "priority": self._write_priority,
             "limits": self.publish_limits,
             "table": self.say_status,
         }
@@ -139,17 +136,6 @@ class Publisher:
         for line in banner.throttle_lines(self.run.engine.report().limits):
             self.run.out.say(line)
         self.publish_limits()
-
-    def publish_priority(self, priority: int) -> None:
-        """A person has set the priority of the DAG."""
-        self._priority = priority
-        self._write_priority()
-
-    def _write_priority(self) -> None:
-        self._edit({own_ad.PRIORITY: str(self._priority)}, self._remind_of_priority)
-
-    def _remind_of_priority(self) -> None:
-        self._timetable.remind("priority", self._clock.monotonic(), AD_RETRY_S)
 
     def publish_limits(self) -> None:
         """The throttles in force, into the job ad: before the first node starts, or an edit by

@@ -223,12 +223,6 @@ class SetJobPriorities(NamedTuple):
     jobs: tuple[tuple[int, int], ...]
 
 
-class PublishPriority(NamedTuple):
-    """A person has set the priority of the whole DAG: the job ad is to have it, for a restart."""
-
-    priority: int
-
-
 class PublishLimits(NamedTuple):
     """The throttles are set: tell the log and the job ad."""
 
@@ -304,7 +298,6 @@ Action = Union[
     WriteSavePoint,
     Publish,
     PublishLimits,
-    PublishPriority,
     SetJobPriorities,
     JobState,
     Say,

@@ -28,7 +28,6 @@ LIMITS = {
 OWN_PACE = "PYDAGMAN_OwnPace"  # submits per interval are not limited: the number is shown only
 ADDRESS = "DAG_Address"  # of the command socket
 HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
-PRIORITY = "PYDAGMAN_Priority"  # of the whole DAG, if a person has set it while it ran
 ENDED = "PYDAGMAN_Ended"  # see `ended`
 BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
 RUN_COUNT = "JobRunCount"  # the schedd's: how often it has started the job

@@ -104,7 +104,6 @@ def settings_are_in_the_next_submission(s: Scene) -> None:
     chosen = ("set", "B", "--var", '+Colour="red"', "--priority", "4", "--retries", "0")
     assert "1 node is changed" in steer(s, *chosen)
     steer(s, "priority", "7")
-    s.has(PYDAGMAN_Priority=7)
     s.kill()
     s.says("Restoring the priority of the DAG: 7")
     s.until(lambda: _attribute(s, "A", "JobPrio") == 7, "the job's priority")

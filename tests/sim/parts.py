@@ -129,10 +129,6 @@ class Part:
         """What a DAGMan that starts gives to the feature (see `Engine`); None: nothing."""
         return None
 
-    def before_it(self) -> list[inputs.Input]:
-        """What a DAGMan that starts learns from its job's ad."""
-        return []
-
     def prepare(self, run: DagRun) -> None:
         """A DAGMan is about to start."""
 

@@ -121,12 +121,7 @@ class FakeControl:
 
     def open(self) -> list[inputs.Input]:
         halted = sorted(self._world.users.halted - {"file"})
-        said: list[inputs.Input] = [
-            inputs.Halt("somebody says so", pause=how == "pause") for how in halted
-        ]
-        for part in self._world.parts:
-            said += part.before_it()
-        return said
+        return [inputs.Halt("somebody says so", pause=how == "pause") for how in halted]
 
     def announce(self) -> None:
         pass

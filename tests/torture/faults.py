@@ -37,7 +37,7 @@ ACTIONS = (
 )
 # Asked for only where people steer nodes: the simulator kills DAGMan there, see
 # tests/features/steering/sim.py.
-OF_STEERING = ("HoldJobs", "SetJobPriorities", "PublishPriority", "Steered", "Grown")
+OF_STEERING = ("HoldJobs", "SetJobPriorities", "Steered", "Grown")
 # Asked for only where groups of nodes are matched to sites.
 OF_SITES = ("MatchSites", "ForgetPlacements")
 # Asked for only where nodes are bundled.

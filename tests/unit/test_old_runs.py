@@ -22,7 +22,7 @@ from tests.old_runs.runs import all_runs, json_text, lay_out, text_of
 RUNS = all_runs()
 NEWER_RECORDS = frozenset(
     {"CONFIG", "BUNDLED", "UNBUNDLED", "TASK_FAILED", "HOLD_ENDED", "LATE", "DEFERRED"}
-    | {"LIMITS_APPLIED"}
+    | {"LIMITS_APPLIED", "DAG_STEERED"}
 )  # that no kept version has written
 # Modules whose `main` a process of 9c2d7cb starts by name, in a new process.
 STARTED_MODULES = (

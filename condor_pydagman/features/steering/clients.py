@@ -42,7 +42,7 @@ from condor_pydagman.features.steering.messages import (
     refusals,
     user_word,
 )
-from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.run import DagSteered, NodesSteered
 from condor_pydagman.features.steering.selection import SelectionError, one_of_each_group
 from condor_pydagman.features.steering.steer_commands import COMMANDS, NodeCommand
 from condor_pydagman.named_tuple import NamedTuple
@@ -103,7 +103,7 @@ class LocalClients:
         self._parts: deque[_Part] = deque()
         self._tried: list[tuple[int, str]] = []  # refused nodes of the dry request that is tried
         self._tried_again: set[int] = set()  # what it would have run again with its descendants
-        self._offers: deque[PieceOffered] = deque()
+        self._offers: deque[inputs.Input] = deque()
         self._commands: deque[tuple[inputs.Input, _Asked]] = deque()
         self._unanswered: deque[_Unanswered] = deque()
         self._subscriptions = Subscriptions(run.paths.primary)
@@ -203,11 +203,14 @@ class LocalClients:
             answer.send(error is None)
 
     def steered(self, answer: do.Steered) -> None:
-        """A request for nodes is in force."""
+        """A request for nodes, or for a priority, is in force."""
         asked = self._asked.pop(answer.request, None)
         if asked is not None:
             told = _done(answer.done, answer.descendants)
-            told.update(refusals(self._named(answer.refused)))
+            if isinstance(asked.wanted.command, NodeCommand):
+                told.update(refusals(self._named(answer.refused)))
+            else:
+                told.update(self._state(self._run.engine.report()), recorded=True)
             self._answer(asked.client, asked.wanted.identity, told)
 
     def grown(self, answer: do.Grown) -> None:
@@ -232,6 +235,7 @@ class LocalClients:
                 self._answer(asked.client, wanted.identity, told)
             else:
                 self._asked[number] = asked
+                self._offers.append(self._steered(asked))
                 self._offers.append(PieceOffered(number, piece, self._who(asked.client)))
 
         request = ReadOffer(name or "<text>", text, wanted.dry)
@@ -278,20 +282,27 @@ class LocalClients:
         if wanted.command == "events":
             self._tell_events(asked)
             return []
-        self._run.out.say(f"{self._who(asked.client)} asks for the DAG: {_in_words(wanted)}")
+        steered = self._steered(asked)
+        self._run.out.say(f"{steered.by} asks for the DAG: {steered.words}")
+        if wanted.command == "priority":
+            self._number += 1
+            self._asked[self._number] = asked
+            return [steered._replace(request=self._number)]
         an_input: inputs.Input
         if wanted.command == "halt":
             an_input = inputs.Halt(message(str(options.get("reason", ""))))
         elif wanted.command == "resume":
             an_input = inputs.Resume()
         elif wanted.command == "cancel-all":
-            an_input = inputs.DagRemoved(self._who(asked.client))
-        elif wanted.command == "priority":
-            an_input = PriorityWanted(options["value"], self._who(asked.client))
+            an_input = inputs.DagRemoved(steered.by)
         else:
             an_input = inputs.LimitsWanted(**options)
         self._commands.append((an_input, asked))
-        return [an_input]
+        return [steered, an_input]
+
+    def _steered(self, asked: _Asked) -> DagSteered:
+        """A command for the whole DAG, for the nodes log."""
+        return DagSteered(self._who(asked.client), _in_words(asked.wanted))
 
     def _tell_events(self, asked: _Asked) -> None:
         """A process of its own tells the client of events."""

@@ -1,5 +1,6 @@
-"""What people ask of single nodes: cancel, hold, release, run again, mark done, skip, set; and of
-groups of nodes, by one of them: leave the site.
+"""What people ask of single nodes: cancel, hold, release, run again, mark done, skip, set; of
+groups of nodes, by one of them: leave the site; and what they ask of the whole DAG, as the nodes
+log has it.
 
 A command is checked against the node's state and written into the nodes log; it takes effect when
 it has been read back from there, live and in recovery mode alike.  Until then nothing new is
@@ -8,10 +9,15 @@ of a request is in force.
 
 Holding and releasing jobs needs no record: the schedd's own events tell.  A node that is cancelled
 while something of it runs is marked; it fails when that has ended, and is not retried.
+
+Of commands for the whole DAG the priority is in force when its record has been read back, too.
+The others are obeyed at once, since a full disk must not keep a DAG from being halted, and their
+records are for readers: halts and throttles, which stock's clients set as well, are in the job ad.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -35,16 +41,17 @@ from condor_pydagman.features.steering.steer_commands import (
     NodeCommand,
 )
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
+from condor_pydagman.vocabulary import NO_NODE, ORDINARY_KINDS, NodeKind
 
 
-class PriorityWanted(NamedTuple):
-    """Another priority for the whole DAG, jobs in the queue included: it is added to each node's
-    own, as -Priority is.  `restored`: a person had said so to the DAGMan before this one."""
+class DagSteered(NamedTuple):
+    """A person's command for the whole DAG, for the nodes log.  Who obeys it is told by another
+    input, but of a priority: it is added to each node's own, as -Priority is, also of jobs in the
+    queue."""
 
-    priority: int
-    by: str = ""
-    restored: bool = False
+    by: str  # who asks, without blanks
+    words: str  # what is asked, as `.dagman.out` has it
+    request: int = 0  # its number, if it is to be answered as `NodesSteered`
 
 
 class NodesSteered(NamedTuple):
@@ -71,15 +78,13 @@ class Priorities:
         # nodes whose jobs may have another priority there than is in force
         self.unsure: set[int] = set()
 
-    def on_wanted(self, wanted: PriorityWanted) -> None:
-        """It counts from now on.  The jobs in the queue are told between other things."""
+    def on_wanted(self, priority: int, by: str) -> None:
+        """Of the whole DAG; it counts from now on.  The jobs in the queue are told between other
+        things."""
         run = self._run
-        by = f", set by {wanted.by}" if wanted.by else ""
-        restored = "Restoring the priority" if wanted.restored else "Priority"
-        run.say(f"{restored} of the DAG: {wanted.priority}{by}")
-        run.set_dag_priority(wanted.priority)
-        if not wanted.restored:
-            run.emit(do.PublishPriority(wanted.priority))
+        restored = "Restoring the priority" if run.recovering else "Priority"
+        run.say(f"{restored} of the DAG: {priority}, set by {by}")
+        run.set_dag_priority(priority)
         self.may_all_differ()
 
     def may_all_differ(self) -> None:
@@ -110,6 +115,8 @@ class Priorities:
 
 
 COMMAND = Kind("command for a node", holds=True)  # by node and number
+DAG_COMMAND = Kind("command for the DAG")  # by number
+_PRIORITY = re.compile(r"(\S+) priority value (-?[0-9]{1,10})")
 _JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
 _DAGMAN = "DAGMan"  # asks for what follows from an earlier command
 
@@ -134,8 +141,8 @@ class Steering(Feature):
 
     name = "steering"
     # value: number of the command; text: who, which command, its options
-    records = (("STEERED", "on_record"),)
-    inputs = ((NodesSteered, "on_steered"), (PriorityWanted, "on_priority"))
+    records = (("STEERED", "on_record"), ("DAG_STEERED", "on_dag_record"))
+    inputs = ((NodesSteered, "on_steered"), (DagSteered, "on_dag_steered"))
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
@@ -279,16 +286,17 @@ class Steering(Feature):
         if late:
             name = run.dag.names[node]
             run.say(f"Node {name}: {words.command.value} by {words.by} comes too late: {late}")
-        if not run.written.drop(COMMAND, (node, event.value)):
-            return
+        if run.written.drop(COMMAND, (node, event.value)):
+            self._read_back(event.value, [(node, late)] if late else [], again)
+
+    def _read_back(self, record: int, refused: list[tuple[int, str]], again: set[int]) -> None:
+        """A record of that number, which was awaited."""
         for number, request in self.requests.items():
-            if event.value in request.awaited:
-                request.awaited.discard(event.value)
-                if late:
-                    request.refused.append((node, late))
-                else:
-                    request.done += 1
-                    request.again |= again
+            if record in request.awaited:
+                request.awaited.discard(record)
+                request.refused += refused
+                request.done += not refused
+                request.again |= again
                 self._answer_if_over(number)
                 return
 
@@ -424,11 +432,27 @@ class Steering(Feature):
         """What was cancelled is not retried."""
         return f"Cancelled; {error}" if self.run.nodes.marks[node] & CANCELLED else ""
 
-    # Priorities.
+    # The whole DAG.
 
-    def on_priority(self, wanted: PriorityWanted) -> None:
-        """Another priority of the whole DAG is in force."""
-        self.priorities.on_wanted(wanted)
+    def on_dag_steered(self, wanted: DagSteered) -> None:
+        """Journal a command."""
+        self._number += 1
+        number, text = self._number, f"{wanted.by} {wanted.words}"
+        record = do.AppendJournalRecord("DAG_STEERED", NO_NODE, 0, number, text=text)
+        self.run.write(DAG_COMMAND, number, record)
+        if wanted.request:
+            request = self.requests[wanted.request] = Request()
+            request.awaited, request.complete = {number}, True
+
+    def on_dag_record(self, _: int, event: LogEvent) -> None:
+        """Obey a command that the log has."""
+        found = _PRIORITY.fullmatch(event.text)
+        if found is not None:
+            self.priorities.on_wanted(int(found[2]), found[1])
+        if self.run.written.drop(DAG_COMMAND, event.value):
+            self._read_back(event.value, [], set())
+
+    # Priorities.
 
     def job_event(self, node: int, _event: LogEvent, change: Change) -> None:
         """Jobs that the log does not show may have the priority of before."""

@@ -1,9 +1,10 @@
-"""What people ask of nodes, as the nodes log tells."""
+"""What people ask of nodes and of the whole DAG, as the nodes log tells."""
 
 from __future__ import annotations
 
 from condor_pydagman.features.steering.preconditions import BEGUN, read_text
 from condor_pydagman.features.steering.steer_commands import RETRY, NodeCommand
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.dagman_out import OutKind, OutLine
@@ -12,6 +13,7 @@ from condor_pydagman.report.feature_words import Events
 from condor_pydagman.vocabulary import NodeStatus
 
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
+_TOLD_BY_OUT = ("halt", "resume", "cancel-all")
 _BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 
 
@@ -36,6 +38,16 @@ def _steered(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: flo
             node.cancelled_by = node.cancelled_by or words.by
 
 
+def _dag_steered(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: float) -> None:
+    """A person's command for the DAG; of halts and ends `.dagman.out` tells more."""
+    by, _, words = read.text.partition(" ")
+    command, _, options = words.partition(" ")
+    data = {"command": command, "by": by, "options": options}
+    tracker.say(DagEvent("dag.steered", time, data=data))
+    if command not in _TOLD_BY_OUT:
+        tracker.run.interventions.add(time, by, words)
+
+
 def _held_or_released(run: Run, line: OutLine) -> None:
     """Of these commands there is no record: they do not decide a state."""
     done, _, by = line.text.partition(", as ")
@@ -45,9 +57,10 @@ def _held_or_released(run: Run, line: OutLine) -> None:
 
 
 LINES = {OutKind.STEERED: _held_or_released}
-RECORDS: Records = {"STEERED": _steered}
+RECORDS: Records = {"STEERED": _steered, "DAG_STEERED": _dag_steered}
 
 
 EVENTS: Events = {
     "node.steered": lambda event: f"{event.data['command']}, asked by {event.data['by']}",
+    "dag.steered": lambda event: "{by} asks: {command} {options}".format(**event.data).rstrip(),
 }

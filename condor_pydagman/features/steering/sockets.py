@@ -16,7 +16,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
 from condor_pydagman.feature_table import SERVES_CLIENTS, part
 from condor_pydagman.features.common.adapters.request_socket import RequestSocket, answer_line
-from condor_pydagman.records.own_ad import HALTED, PRIORITY
+from condor_pydagman.records.own_ad import HALTED
 
 
 class Clients(Control):
@@ -32,12 +32,6 @@ class Clients(Control):
     def open(self) -> list[inputs.Input]:
         """See `ports.Control`."""
         restored, run = super().open(), self._run
-        priority = run.job.ad.get(PRIORITY)
-        if isinstance(priority, int) and run.recovering:
-            wanted = part(SERVES_CLIENTS, "run").PriorityWanted
-            restored.append(wanted(priority, restored=True))
-        elif priority is not None:
-            self._news[PRIORITY] = "undefined"  # of a run that has ended
         try:
             self._local_socket = RequestSocket(run.paths.primary, self._listener)
         except OSError as error:

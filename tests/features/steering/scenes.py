@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.run import DagSteered, NodesSteered
 from condor_pydagman.features.steering.steer_commands import NodeCommand
 from tests.scenes.phrases import Told, phrase
 from tests.scenes.stage import Stage
@@ -15,7 +15,7 @@ COMMANDS = "|".join(command.value for command in NodeCommand)
 class Requests:
     """How many have been made."""
 
-    count = 0
+    count = 1
 
 
 @phrase(f"({COMMANDS}) <text>")
@@ -31,10 +31,12 @@ def _steer(stage: Stage, command: str, text: str) -> Told:
     requests.count += not more
 
 
-@phrase("the DAG gets priority <number>[( again)]")
-def _priority(_: Stage, number: str, again: str) -> Told:
-    """A person wants it; `again`: has wanted it of the DAGMan before."""
-    yield PriorityWanted(int(number), restored=bool(again))
+@phrase("the DAG gets priority <number>")
+def _priority(stage: Stage, number: str) -> Told:
+    """A person wants it."""
+    requests = stage.part(Requests)
+    yield DagSteered("ann", f"priority value {number}", requests.count)
+    requests.count += 1
 
 
 @in_words(do.SetJobPriorities)

@@ -10,20 +10,19 @@ from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.features.steering.preconditions import BEGUN, read_text
-from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.run import DAG_COMMAND, DagSteered, NodesSteered
 from condor_pydagman.features.steering.settings_text import settings_text
 from condor_pydagman.features.steering.steer_commands import DESCENDANTS, RETRY, NodeCommand
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.records.own_ad import PRIORITY
 from tests.oracles import require
 from tests.sim.parts import Part
 from tests.sim.truth import NO_LIMIT, Truth
 
 if TYPE_CHECKING:
+    from condor_pydagman.engine.state import RunState
     from tests.sim.fake_jobs import Cluster
     from tests.sim.process import Process
     from tests.sim.world import World
@@ -81,7 +80,11 @@ class Steerers(Part):
         if world.process is None or world.now >= world.faults.until or rng.random() >= self._rate:
             return
         if rng.random() < 0.1:
-            world.process.add_input(PriorityWanted(rng.randint(-3, 3), "ann"))
+            self.asked += 1
+            self._asked[self.asked] = 1
+            words = f"priority value {rng.randint(-3, 3)}"
+            world.process.add_input(DagSteered("ann", words, self.asked))
+            world.process.add_input(DagSteered("ann", "halt reason"))  # Others do that.
         for _ in range(rng.choice((1, 1, 2))):
             there = list(range(len(world.process.dag)))
             nodes = [rng.choice(there) for _ in range(rng.randint(1, MAX_NODES))]
@@ -96,10 +99,6 @@ class Steerers(Part):
                 world.process.add_input(
                     NodesSteered(self.asked, command, part, "ann", options, last)
                 )
-
-    def before_it(self) -> list[inputs.Input]:
-        priority = self.world.schedd.own_ad.values().get(PRIORITY)
-        return [PriorityWanted(priority, restored=True)] if isinstance(priority, int) else []
 
     def answered(self, answer: do.Action) -> None:
         if not isinstance(answer, do.Steered):
@@ -136,6 +135,11 @@ class Steerers(Part):
                     truth.run_anew(other, NO_LIMIT)
                 else:  # one that was ready waits again
                     truth.extra[other] += 1
+
+    def replayed(self, live: RunState, other: RunState) -> None:
+        same = live.dag_priority == other.dag_priority or live.written.of(DAG_COMMAND)
+        told = f"O7: priority {live.dag_priority}, replayed {other.dag_priority}"
+        require(bool(same), told)
 
     def blurs(self, dag: Dag) -> bool:
         return bool(self.world.oracles.truth.changed)

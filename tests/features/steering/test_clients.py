@@ -25,7 +25,7 @@ from condor_pydagman.features.growth.run import PieceOffered, ReadOffer
 from condor_pydagman.features.steering import clients
 from condor_pydagman.features.steering.adapters import system_log
 from condor_pydagman.features.steering.clients import ANSWER_TIMEOUT_S, PART, LocalClients
-from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.features.steering.run import DagSteered, NodesSteered
 from tests.make import EngineHarness
 from tests.schemas import check
 
@@ -94,8 +94,9 @@ class Bench:
 
     def ask(self, **message: Any) -> None:
         """A client asks, and the engine handles it."""
-        client: Any = SimpleNamespace(uid=os.geteuid())
-        (an_input,) = self.clients.taken([(client, json.dumps(message).encode())])
+        record, an_input = self.send(message)
+        assert isinstance(record, DagSteered)
+        assert record.words.startswith(message["command"])
         assert self.clients.has_asked(an_input)
         assert not self.clients.has_asked(inputs.Resume())
         self.clients.input_handled()
@@ -103,14 +104,25 @@ class Bench:
 
 def test_the_answer_comes_when_the_job_ad_has_it() -> None:
     bench = Bench()
-    bench.ask(id=3, command="priority", options={"value": 7})
+    bench.ask(id=3, command="limits", options={"jobs": 7})
     assert not bench.answers
     bench.edits[0](None)
     (answer,) = bench.answers
+    assert (answer["id"], answer["done"], answer["recorded"]) == (3, 1, True)
+    assert bench.said[0].endswith(" asks for the DAG: limits jobs 7")
+    assert bench.clients.next_deadline() is None
+
+
+def test_that_to_a_priority_comes_when_the_log_has_it() -> None:
+    bench = Bench()
+    (asked,) = bench.send({"id": 3, "command": "priority", "options": {"value": 7}})
+    assert isinstance(asked, DagSteered)
+    assert asked.words == "priority value 7"
+    assert not bench.answers
+    bench.clients.steered(do.Steered(asked.request, 1, ()))
+    (answer,) = bench.answers
     assert (answer["id"], answer["done"], answer["priority"]) == (3, 1, 7)
     assert answer["recorded"]
-    assert bench.said[0].endswith(" asks for the DAG: priority value 7")
-    assert bench.clients.next_deadline() is None
 
 
 def test_a_resume_is_not_in_force_of_a_brake_yet_and_tells_so_of_the_halt_file_only() -> None:
@@ -226,7 +238,9 @@ def test_no_more_is_taken_than_memory_has_room_for(monkeypatch: pytest.MonkeyPat
 
 def test_what_a_person_adds_is_offered_and_answered_when_it_is_in_force() -> None:
     bench = Bench()
-    (offered,) = bench.send({"id": 4, "command": "add", "options": {"text": "JOB X x"}})
+    asked, offered = bench.send({"id": 4, "command": "add", "options": {"text": "JOB X x"}})
+    assert isinstance(asked, DagSteered)
+    assert asked.words == "add text JOB X x"
     assert isinstance(offered, PieceOffered)
     assert (offered.piece, bench.offered) == (bench.piece, [("<text>", "JOB X x", False)])
     assert not bench.answers
@@ -242,7 +256,7 @@ def test_what_is_wrong_with_it_is_answered() -> None:
     assert not bench.send({"command": "add", "options": {"file": "/d/m.dag"}})
     assert bench.answers[0]["error"] == "ERROR: all wrong"
     bench.piece = SimpleNamespace(size=3)
-    (offered,) = bench.send({"command": "add", "options": {"file": "/d/m.dag"}})
+    _, offered = bench.send({"command": "add", "options": {"file": "/d/m.dag"}})
     assert isinstance(offered, PieceOffered)
     bench.clients.grown(do.Grown(offered.request, 0, "the DAG is ending"))
     assert bench.answers[1]["error"] == "the DAG is ending"

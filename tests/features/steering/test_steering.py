@@ -25,7 +25,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.feature_table import part
 from condor_pydagman.features.common import rerun
 from condor_pydagman.features.steering.preconditions import Words, obstacle, read_text, record_text
-from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.run import DagSteered, NodesSteered
 from condor_pydagman.features.steering.selection import SelectionError, chosen
 from condor_pydagman.features.steering.settings_text import (
     read_settings,
@@ -251,8 +251,12 @@ def test_of_many_nodes_each_is_looked_at_once(end: str, monkeypatch: pytest.Monk
     assert end or len(harness.engine.feature("steering").descending(wanted, [])) == length
 
 
-def test_the_priority_that_a_person_gives_is_published() -> None:
+def test_what_is_asked_of_the_whole_dag_is_journaled_and_obeyed_by_others() -> None:
     harness = make.EngineHarness("A", make.QUIET).begin()
     part("steering", "run")
-    harness.tell(PriorityWanted(3, "ann"))
-    assert harness.ever(do.PublishPriority) == [do.PublishPriority(3)]
+    harness.tell(DagSteered("ann", "halt reason tea"))
+    (record,) = harness.asked(do.AppendJournalRecord)
+    assert (record.record, record.text) == ("DAG_STEERED", "ann halt reason tea")
+    harness.tell(*make.appended(harness.dag, record))
+    assert not harness.engine.report().halts.halted
+    assert not harness.engine.run.written.awaited

@@ -1,4 +1,4 @@
-"""What people have asked of nodes: from records in the nodes log."""
+"""What people have asked of nodes and of the DAG: from records in the nodes log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from condor_pydagman.follow.shown_states import Shown, shown_state, why_done
 from condor_pydagman.records.dagman_out import OutKind
+from condor_pydagman.report.event_words import event_words
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names
 
@@ -81,6 +82,17 @@ def test_who_did_what_is_kept_for_the_report(bench: Bench) -> None:
     assert [(one.by, one.what, one.nodes) for one in kept] == [
         ("ann", "hold", ("A",)), ("ann", "cancel retry", ("A",))
     ]  # fmt: skip
+
+
+def test_what_is_asked_of_the_whole_dag_is_told(bench: Bench) -> None:
+    """Of halts `.dagman.out` tells."""
+    bench.record("DAG_STEERED", 1, node="", text="ann limits jobs 5 idle 3")
+    bench.record("DAG_STEERED", 2, node="", text="ann halt")
+    bench.node()
+    said = [event_words(event) for event in bench.told("dag.steered")]
+    assert said == ["ann asks: limits jobs 5 idle 3", "ann asks: halt"]
+    done = bench.follower.run.interventions.kept
+    assert [(one.by, one.what, one.nodes) for one in done] == [("ann", "limits jobs 5 idle 3", ())]
 
 
 def test_a_node_that_a_person_has_skipped_is_told_apart(bench: Bench) -> None:
