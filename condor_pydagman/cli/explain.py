@@ -8,10 +8,10 @@ import os
 import shlex
 import shutil
 import textwrap
-import time
 from collections.abc import Iterator
 
 from condor_pydagman.adapters.request_client import steer
+from condor_pydagman.adapters.shown_time import local_text
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
@@ -95,7 +95,7 @@ def text_of(explanation: Explanation, width: int) -> Iterator[str]:
     """The lines of an explanation, at most `width` wide where words allow it."""
     yield from _wrapped(explanation.headline, width)
     for moment in explanation.life:
-        yield from _wrapped(f"  {_when(moment.time)}  {moment.text}", width, indent=23)
+        yield from _wrapped(f"  {local_text(moment.time)}  {moment.text}", width, indent=23)
     for number, finding in enumerate(explanation.findings, 1):
         yield ""
         mark = f"{number}. "
@@ -114,7 +114,7 @@ def _details(finding: Notice, width: int) -> Iterator[str]:
 
 
 def _evidence(evidence: Evidence, width: int) -> Iterator[str]:
-    when = f", {_when(evidence.time)}" if evidence.time else ""
+    when = f", {local_text(evidence.time)}" if evidence.time else ""
     text = f": {evidence.text}" if evidence.text else ""
     yield from _wrapped(f"   - {evidence.source}{when}{text}", width, indent=5)
     yield from (f"       {line}" for line in evidence.lines)
@@ -129,10 +129,6 @@ def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
         break_on_hyphens=False,
         drop_whitespace=True,
     )
-
-
-def _when(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 def _check_node(facts: Facts, name: str) -> None:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
+from condor_pydagman.adapters.shown_time import local_text
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
@@ -145,7 +146,7 @@ def page(
     lines = {node: one.lines for node, one in excerpts(found, run, dag).items()}
     all_runs_option = " --all-runs" if told.seen is not None else ""
     subject = Subject(
-        found.name, found.state.value, run, dag, now, clock, tick, told.problem, picture,
+        found.name, found.state.value, run, dag, now, local_text, tick, told.problem, picture,
         no_picture, lines, _subdags(found, dag),
         _notices(told, now),
         most_rows=most_rows or ALL_ROWS,
@@ -201,11 +202,6 @@ def _write(output: str, pieces: Iterable[str]) -> None:
             sys.stdout.write(piece)
         return
     write_output(output, pieces)
-
-
-def clock(when: float) -> str:
-    """Local time of seconds since the epoch."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(when))
 
 
 def tick(when: float, length: float) -> str:

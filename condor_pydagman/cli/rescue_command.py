@@ -6,11 +6,11 @@ import argparse
 import json
 import os
 import re
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.files import read_text, rescue_numbers
+from condor_pydagman.adapters.shown_time import local_text
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
@@ -153,7 +153,7 @@ def _lines(
     found: FoundDag, file: RescueFile, numbers: Sequence[int], names: Sequence[str] | None
 ) -> Iterator[str]:
     newest = "the newest" if file.number == max(numbers) else "not the newest"
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(file.written))
+    when = local_text(file.written)
     yield f"{os.path.relpath(file.path)}: written {when}, {newest} of {len(numbers)}"
     done = len(file.saved.done)
     if names is None:

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from functools import partial
 
+from condor_pydagman.adapters.shown_time import local_text
 from condor_pydagman.cli.events import add_kind_option, is_wanted, no_logs
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
@@ -66,5 +67,4 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(event: DagEvent) -> None:
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.time))
-    say(f"{when}  {event_words(event)}")
+    say(f"{local_text(event.time)}  {event_words(event)}")

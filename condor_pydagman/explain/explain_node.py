@@ -22,6 +22,7 @@ from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.facts import IDLE, Facts
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
 from condor_pydagman.follow.notices.name_lists import names_of
+from condor_pydagman.follow.notices.put_offs import put_off_notices
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.graph.model import LEFT_OUT, Dag
@@ -205,6 +206,7 @@ def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
     node = carrier or node
     run = copy(facts.run)
     run.nodes = {} if carrier else {node.name: node}
+    run.put_offs = {name: off for name, off in run.put_offs.items() if name == node.name}
     run.carriers = {carrier.name: carrier} if carrier else {}
     fits = []
     for fit in facts.fits:
@@ -218,6 +220,7 @@ def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
     own = facts._replace(run=run, jobs=jobs, fits=tuple(fits), held=held)
     yield from idle_job_findings(own)
     yield from held_job_notices(own)
+    yield from put_off_notices(own)
     yield from running_findings(own)
 
 

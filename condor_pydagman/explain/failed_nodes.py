@@ -11,7 +11,7 @@ from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.feature_findings import advice_of_features
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import job_of
-from condor_pydagman.follow.failures import Failure, failure_of, is_of_kind
+from condor_pydagman.follow.failures import PUT_OFF, Failure, failure_of, is_of_kind
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.name_lists import capitalized, names_of, nodes_named
@@ -186,6 +186,8 @@ def _exit_advice(code: int) -> str:
 
 
 def _script_advice(failure: Failure, facts: Facts) -> str:
+    if failure.reason.startswith(PUT_OFF):
+        return "Its SCRIPT DEFER in the DAG file sets the limit."
     if failure.node.name in facts.excerpts or failure.reason:
         return ""
     kind = failure.cause[5:].upper()

@@ -12,6 +12,7 @@ from condor_pydagman.words import result
 
 # Reasons of removals by DAGMan, or with it by the schedd.
 _END_OF_DAG = ("DAG Abort:", "DAG Removed:", "removed because <OtherJobRemoveRequirements")
+PUT_OFF = "asked to be put off"  # what a script has done too often, or for too long
 
 
 class Failure(NamedTuple):
@@ -51,8 +52,10 @@ def failure_of(node: NodeRun, run: Run, dag: Dag | None = None) -> Failure:
         return Failure(node, "node.stopped", -signal.SIGKILL, f"{killed} script")
     for kind, script in ("POST", attempt.post), ("PRE", attempt.pre):
         if script is not None and script.value and not (kind == "PRE" and attempt.procs):
-            why = f"could not be started: {run.unstarted.get(node.name)}"
-            reason = why if node.name in run.unstarted else ""
+            reason = node.why.partition(f"{kind} script {PUT_OFF} ")[2]
+            reason = f"{PUT_OFF} {reason}" if reason else ""
+            if node.name in run.unstarted:
+                reason = f"could not be started: {run.unstarted[node.name]}"
             return Failure(node, f"node.{kind.lower()}", script.value, reason)
     if not attempt.procs and attempt.reason:
         return Failure(node, "node.submit", reason=attempt.reason)

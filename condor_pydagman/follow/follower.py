@@ -23,7 +23,7 @@ from condor_pydagman.features.common import rerun
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.history import History, Observer
 from condor_pydagman.follow.nodes_log import NodesLogEvent
-from condor_pydagman.follow.run_model import OF_RUN, NodeRun, Run, Start
+from condor_pydagman.follow.run_model import OF_RUN, NodeRun, PutOff, Run, Start
 from condor_pydagman.follow.unknown_dag import (
     add_nodes,
     begin_anew,
@@ -35,7 +35,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import first_of, printable
 from condor_pydagman.records.dagman_out import PAUSED, OutKind, OutLine, knobs_of
-from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
+from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord, ScriptKind
 from condor_pydagman.words import result
 
 # Of nodes that the DAG does not have, and of those that can't have done what the log says.
@@ -507,7 +507,9 @@ class Follower:
 
     def _script_deferred(self, line: OutLine) -> None:
         self._learn(line.node)
-        self._following().history.script_deferred(line.node, line.text, line.number, line.time)
+        until = line.time + line.delay_s
+        off = PutOff(ScriptKind(line.text), line.number, line.time, until)
+        self._following().history.script_deferred(line.node, off)
 
     def _of_feature(self, line: OutLine) -> None:
         for feature in feature_table.traced(line.what.name):

@@ -19,6 +19,7 @@ from condor_pydagman.engine.node_states import NOT_NEEDED, PUBLISHED, SKIPPED, A
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.follow import carriers, event_facts
 from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.failures import PUT_OFF
 from condor_pydagman.follow.node_placements import NodePlacements, event_fields
 from condor_pydagman.follow.nodes_log import said
 from condor_pydagman.follow.run_model import (
@@ -27,15 +28,24 @@ from condor_pydagman.follow.run_model import (
     Carrier,
     Hold,
     NodeRun,
+    PutOff,
     Run,
     ScriptRun,
 )
 from condor_pydagman.follow.unknown_dag import is_unknown
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
+from condor_pydagman.printable import number_of
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import (
+    RETURN_JOB_ABORTED,
+    EventKind,
+    JournalRecord,
+    NodeStatus,
+    ScriptKind,
+)
+from condor_pydagman.words import duration
 
 _PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
@@ -375,6 +385,7 @@ class History:
             last.pre.started = min(time, last.pre.ended)
         elif last is None or not last.procs or last.over:
             self.attempt(number).pre = ScriptRun(time)
+            self.run.put_offs.pop(node.name, None)
         self.tell("script.start", time, node, script="PRE")
         self._tell_pre_run(node, time)
         self._seen_of_unknown(number, NodeStatus.PRERUN, time)
@@ -392,6 +403,8 @@ class History:
         if attempt.pre.value is None:
             self._tell_pre_run(node, time)
             attempt.pre.ended, attempt.pre.value = time, value
+            if value:
+                self._end_of_defer(number, ScriptKind.PRE, value)
             self.tell("script.end", time, node, script="PRE", value=value)
             status = NodeStatus.ERROR if value else NodeStatus.READY
             self._seen_of_unknown(number, status, time)
@@ -406,20 +419,36 @@ class History:
         post = attempt.post = attempt.post or ScriptRun()
         if not post.started:
             post.started = max(min(time, post.ended or time), attempt.ended)
+            self.run.put_offs.pop(node.name, None)
             self.tell("script.start", post.started, node, script="POST")
             if post.value is None:
                 self._seen_of_unknown(number, NodeStatus.POSTRUN, time)
 
-    def script_deferred(self, name: str, kind: str, value: int, time: float) -> None:
+    def script_deferred(self, name: str, off: PutOff) -> None:
         """A PRE or POST script has ended, and is run again later (SCRIPT DEFER)."""
         node = self.node(name)
         if node is None or not node.attempts:
             return
-        self.tell("script.end", time, node, script=kind, value=value, deferred=True)
-        if kind == "POST":
+        data = {"script": off.kind.name, "value": off.value, "deferred": True}
+        self.tell("script.end", off.time, node, "", **data)
+        if off.kind is ScriptKind.POST:
             node.attempts[-1].post = None
         else:
             node.attempts[-1].pre = None
+        self.run.put_offs[node.name] = off
+
+    def _end_of_defer(self, number: int, kind: ScriptKind, value: int) -> None:
+        """If the script has asked to be put off once more than its DEFER lets it, say so."""
+        script = self.state.dag.script(number, kind)
+        if script is None or value != script.defer.status:
+            return
+        defer, before = script.defer, self.state.scripts.by_kind[kind].put_offs.get(number)
+        if not (defer.times or defer.total):
+            return
+        limit = f"for longer than {duration(defer.total)}"
+        if before is not None and 0 < defer.times <= before.number:
+            limit = f"more than {number_of(defer.times, 'time')}"
+        self.because(self.of(number), value=value, reason=f"{kind.name} script {PUT_OFF} {limit}")
 
     def told_of_script(self, name: str, what: str, time: float, **data: Any) -> None:
         """A HOLD script has started or ended."""
@@ -436,6 +465,8 @@ class History:
         post = attempt.post = attempt.post or ScriptRun()
         if post.value is None:
             post.ended, post.value = event.time, event.value
+            if event.value:
+                self._end_of_defer(number, ScriptKind.POST, event.value)
             self.tell("script.end", event.time, node, script="POST", value=event.value)
             status = NodeStatus.ERROR if event.value else NodeStatus.DONE
             self._seen_of_unknown(number, status, event.time)

@@ -39,6 +39,7 @@ CAUSES: Mapping[str, str] = {
     "node.waiting": "the node is waiting for others",
     "throttle.full": "as many nodes, jobs or scripts are active as a throttle permits",
     "node.retry": "failed nodes are waiting for the delay of their next attempt",
+    "script.put_off": "scripts asked to be put off, and run again later (SCRIPT DEFER)",
     "data.waiting": "DATA nodes are waiting for a server, a turn, space or another transfer",
     "dag.stalled": "no node has finished for longer than usual",
     "job.idle": "jobs are waiting in the queue",

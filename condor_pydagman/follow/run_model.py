@@ -95,6 +95,15 @@ class ScriptRun:
         self.value: int | None = None
 
 
+class PutOff(NamedTuple):
+    """A PRE or POST script has asked to be run again later (SCRIPT DEFER)."""
+
+    kind: ScriptKind
+    value: int  # its exit code
+    time: float  # when it ended
+    until: float  # when it runs again
+
+
 class Hold(NamedTuple):
     """A job was held.
 
@@ -415,6 +424,7 @@ class Run:
         removed_at: when the one or the other was.
         knobs: those that decide states, by fields of Config, as `.dagman.out` says.
         knob_places: to what a knob with a throttle is set and where, if it is not the default.
+        put_offs: scripts that were put off and not run since, by their nodes' names; see `put_off`.
         unstarted: why the last script of a node could not be started, by the node's name.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
@@ -461,6 +471,7 @@ class Run:
         self.removed_at = self.aborted_at = 0.0
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}
+        self.put_offs: dict[str, PutOff] = {}
         self.unstarted: dict[str, str] = {}
         self.is_list = self.removed = False
         self.complete = True
@@ -470,6 +481,19 @@ class Run:
     def halted(self) -> bool:
         """Whether the DAG is halted."""
         return bool(self.halts) and not self.halts[-1].ended
+
+    def put_off(self, node: NodeRun) -> PutOff | None:
+        """The script of a node that waits for its next run; None if none does."""
+        found = self.put_offs.get(node.name)
+        if found is None or node.attempts[-1].over:
+            return None
+        is_pre = found.kind is ScriptKind.PRE
+        at = NodeStatus.PRERUN if is_pre else NodeStatus.POSTRUN
+        return found if node.status is at else None
+
+    def scripts_off(self) -> dict[str, PutOff]:
+        """All scripts that wait for their next run, by the names of their nodes."""
+        return {name: off for name in self.put_offs if (off := self.put_off(self.nodes[name]))}
 
     def stood(self, since: float, until: float) -> None:
         """Nothing could go on from the one time, or the last end of a node, to the other."""

@@ -16,6 +16,7 @@ from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
+from condor_pydagman.vocabulary import ScriptKind
 
 WINDOW_S = 600.0  # of which the rate is told
 STALLED_S = 60.0  # without a node that is done, for people to be told
@@ -90,7 +91,9 @@ class Tally:
         Args:
             counts: nodes by `shown_states.COUNTED`.
         """
-        if any(counts[name] for name in ("running", "idle", "post")):
+        scripts = self.run.scripts_off().values() if self.run.put_offs else ()
+        off = [one.kind for one in scripts]
+        if counts["running"] or counts["idle"] or counts["post"] > off.count(ScriptKind.POST):
             return True
         if self.run.halted:
             return False
@@ -98,7 +101,8 @@ class Tally:
             return bool(counts["ready"] or counts["pre"])
         if self._engine is None:
             return False
-        return any(map(self._engine.run.nodes.count_all, (State.PRE_WAIT, State.READY)))
+        count = self._engine.run.nodes.count_all
+        return count(State.READY) > 0 or count(State.PRE_WAIT) > off.count(ScriptKind.PRE)
 
     def retries(self) -> Mapping[int, float]:
         """Nodes that wait for the delay before their next attempt, and when that begins."""

@@ -355,12 +355,16 @@ def _load(counts: Mapping[str, int], ready: int, tally: Tally, most: int | None)
 def _scripts(
     kind: ScriptKind, number: int, limit: int, tally: Tally, most: int | None
 ) -> Throttled:
-    """DAGMan runs as many as it may: the others wait."""
+    """DAGMan runs as many as it may: the others wait, but those that were put off."""
+    run = tally.run
+    off = run.scripts_off() if run.put_offs else {}
+    number -= sum(one.kind is kind for one in off.values())
     if not 0 < limit < number:
         return Throttled(number)
     at = State.PRE_WAIT if kind is ScriptKind.PRE else State.POST_WAIT
-    nodes = (tally.run.nodes[tally.name(node)] for node in tally.in_state(at))
-    waiting = (node.name for node in nodes if not node.script_since(kind))
+    nodes = (run.nodes[tally.name(node)] for node in tally.in_state(at))
+    starting = (node for node in nodes if not (node.script_since(kind) or node.name in off))
+    waiting = (node.name for node in starting)
     return Throttled(limit, Nodes(number - limit, [*islice(waiting, most)][: number - limit]))
 
 

@@ -82,6 +82,7 @@ class OutLine(NamedTuple):
     number: int
     text: str
     end: int  # offset behind it in the file, bytes
+    delay_s: int = 0  # until a script that is put off runs again
 
 
 LIMITS = {
@@ -117,8 +118,8 @@ _FORMS = (
     (
         "Deferring",
         OutKind.SCRIPT_DEFERRED,
-        r"Deferring (?P<text>PRE|POST) script of node (?P<node>.+) for -?\d{1,10} seconds"
-        r" \(exit status was (?P<number>-?\d{1,10})\)\.*",
+        r"Deferring (?P<text>PRE|POST) script of node (?P<node>.+) for (?P<delay>-?\d{1,10})"
+        r" seconds \(exit status was (?P<number>-?\d{1,10})\)\.*",
     ),
     *((kind, OutKind.SCRIPT_END, f"(?P<text>{kind}){_SCRIPT_END}") for kind in _SCRIPTS),
     (
@@ -276,7 +277,8 @@ def _told(kind: OutKind, time: float, found: re.Match[str], end: int) -> OutLine
         number = 1
     elif kind is OutKind.LIMIT:
         text = LIMITS.get(text, text)
-    return OutLine(kind, time, groups.get("node") or "", number, text, end)
+    delay_s = int(groups.get("delay") or 0)
+    return OutLine(kind, time, groups.get("node") or "", number, text, end, delay_s)
 
 
 def knobs_of(line: OutLine) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 from condor_pydagman.follow.carriers import carrier_of
 from condor_pydagman.follow.failures import how_failed
 from condor_pydagman.follow.notices.held_jobs import logged_holds
+from condor_pydagman.follow.notices.put_offs import until_when
 from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.graph.model import LEFT_OUT, Dag
@@ -78,14 +79,17 @@ def is_pattern(name: str) -> bool:
 
 
 def reason_of(node: NodeRun, run: Run, *, is_left_out: bool = False) -> str:
-    """Why a node has failed, is held, or is done without having run, or in which job with others it
-    is; '' if it is none of these.
+    """Why a node has failed, is held, or is done without having run, in which job with others it
+    is, or until when its script is put off; '' if it is none of these.
 
     Args:
         is_left_out: whether CHOOSE has left it out.
     """
     if shown_state(node) in (Shown.FAILED, Shown.RETRY):
         return how_failed(node, run)
+    off = run.put_off(node) if run.put_offs else None
+    if off is not None and not run.ended:
+        return until_when(off)
     carrier = carrier_of(node)
     held = [job.reason for job in logged_holds((carrier or node,))]
     if held or carrier is None:

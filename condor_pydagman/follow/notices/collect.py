@@ -19,6 +19,7 @@ from condor_pydagman.follow.notices.facts import Facts, Nodes
 from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
 from condor_pydagman.follow.notices.name_lists import MAX_NAMES, capitalized, some_nodes
+from condor_pydagman.follow.notices.put_offs import put_off_notices
 from condor_pydagman.follow.notices.throttles import throttle_notices
 from condor_pydagman.follow.tally import STALLED_S, since_last_end
 from condor_pydagman.graph.model import Dag
@@ -36,6 +37,7 @@ def notices_of(facts: Facts) -> tuple[Notice, ...]:
             *halt_notices(facts),
             *held_job_notices(facts),
             *throttle_notices(facts),
+            *(put_off_notices(facts) if facts.run.put_offs else ()),
             *data_wait_notices(facts),
             *standstill_notices(facts),
             *of_features,
