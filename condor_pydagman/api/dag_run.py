@@ -17,7 +17,7 @@ from condor_pydagman.api.node_logs import NodeLogs, logs_of
 from condor_pydagman.api.run_end import RunEnd, Until
 from condor_pydagman.api.run_events import RunEvents
 from condor_pydagman.api.run_explanation import RunExplanation
-from condor_pydagman.api.run_glance import Glance
+from condor_pydagman.api.run_glance import Glance, is_large
 from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.api.run_report import RunReport
 from condor_pydagman.api.run_tables import Row, attempt_rows, frame, statistics_rows
@@ -290,7 +290,19 @@ class DagRun:
             return
         if self._view is not None:
             self._view.close()
-        self._view = LiveView(self._run, interval, display)
+        self._view = LiveView(self._run, self._run.found(), interval, display)
+
+    def _ipython_display_(self) -> None:
+        """Have a large run looked at while the kernel goes on: NotImplementedError has IPython show
+        a small one by `_repr_mimebundle_`."""
+        display = display_of_kernel()
+        try:
+            found = self._run.found()
+        except PydagmanError:
+            raise NotImplementedError from None
+        if display is None or not is_large(found):
+            raise NotImplementedError
+        LiveView(self._run, found, None, display)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """How it stands now, or why that can't be told, for notebooks."""

@@ -25,8 +25,8 @@ SHARE = 10  # a look may take one part in so many of the time until the next
 
 
 def main() -> int:
-    """Do what the order on standard input says: `dag`, `interval`, and `kernel`, the process that
-    has started this one; returns the exit code."""
+    """Do what the order on standard input says: `dag`, `interval` (null for one look), and
+    `kernel`, the process that has started this one; returns the exit code."""
     order = json.loads(sys.stdin.readline())
     last: Mapping[str, str] = {}
     for seen in looks(order):
@@ -43,7 +43,7 @@ def looks(order: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         while True:
             begun = time.thread_time()
             yield glance.look()
-            if glance.over:
+            if glance.over or order["interval"] is None:
                 return
             cost = time.thread_time() - begun
             pause = max(order["interval"], cost * SHARE)

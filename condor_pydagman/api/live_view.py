@@ -1,7 +1,8 @@
 """A run that stays live in the cell of a notebook.
 
 A process looks at it (`glance_process`), and a thread of the kernel hands on what it prints.  Both
-end with the run, with the kernel, or when the view is closed.
+end with the run, with the kernel, or when the view is closed.  The first look at a small run is the
+kernel's own: it is there at once, in copies of the notebook, too.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from collections.abc import Callable
 from typing import Any
 
 from condor_pydagman.adapters.python_child import python_command
-from condor_pydagman.api.run_glance import Glance
+from condor_pydagman.api.run_glance import Glance, is_large
 from condor_pydagman.api.run_identity import RunIdentity
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.printable import printable
 
+_READING = "its files are being read; what they tell will stand here"
 _STALE = "(this view has broken down and is no longer updated; show() begins a new one)"
 
 
@@ -28,7 +32,8 @@ class LiveView:
 
     Args:
         run: which run.
-        interval: seconds between two looks.
+        found: its DAG, as it is now.
+        interval: seconds between two looks; None for one look only.
         display: `IPython.display.display`.
 
     Raises:
@@ -36,11 +41,18 @@ class LiveView:
         OSError: no process can be started.
     """
 
-    def __init__(self, run: RunIdentity, interval: float, display: Callable[..., Any]) -> None:
-        glance = Glance(run.found())
-        cell = display(glance.look(), raw=True, display_id=True)
+    def __init__(
+        self,
+        run: RunIdentity,
+        found: FoundDag,
+        interval: float | None,
+        display: Callable[..., Any],
+    ) -> None:
+        glance = None if is_large(found) else Glance(found)
+        first = glance.look() if glance else {"text/plain": f"{printable(found.name)}: {_READING}"}
+        cell = display(first, raw=True, display_id=True)
         self._process: subprocess.Popen[str] | None = None
-        if not glance.over:
+        if glance is None or not glance.over:
             self._process = _started(run, interval)
             threading.Thread(target=_hand_on, args=(self._process, cell), daemon=True).start()
 
@@ -63,7 +75,7 @@ def display_of_kernel() -> Callable[..., Any] | None:
     return show
 
 
-def _started(run: RunIdentity, interval: float) -> subprocess.Popen[str]:
+def _started(run: RunIdentity, interval: float | None) -> subprocess.Popen[str]:
     process = subprocess.Popen(  # noqa: S603  (a module of this package)
         python_command("from condor_pydagman.api.glance_process import main; sys.exit(main())"),
         stdin=subprocess.PIPE,

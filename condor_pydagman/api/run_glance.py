@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from condor_pydagman.cli.report_command import excerpts, tick
@@ -9,6 +10,7 @@ from condor_pydagman.cli.watch import advice_lines, clock, lines_of
 from condor_pydagman.explain.failed_nodes import failed_node_findings
 from condor_pydagman.follow.notice import Notice, in_order
 from condor_pydagman.follow.overview import Overview
+from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.watched_dag import WatchedDag, facts_of
 from condor_pydagman.printable import printable
@@ -16,6 +18,13 @@ from condor_pydagman.report.glance_html import glance_html, run_chart
 from condor_pydagman.report.overview_text import plain
 
 WIDTH = 80  # columns of the text
+MAX_SMALL_BYTES = 1 << 20  # of a DAG's files and its nodes log; they are read in 0.1 s
+
+
+def is_large(found: FoundDag) -> bool:
+    """Whether a look at a run takes longer than a kernel should be kept waiting."""
+    files = (os.path.join(found.directory, file) for file in found.files)
+    return sum(map(size_of, (found.nodes_log, found.paths.grown, *files))) > MAX_SMALL_BYTES
 
 
 class Glance:

@@ -119,12 +119,12 @@ class DescriptionRules:
         self._items: dict[tuple[SubmitDescription, str], list[dict[str, str]]] = {}
         self._jobs_left = MAX_JOBS
 
-    def look_at(self, node: int, text: SubmitDescription) -> None:
-        """A node and its description, which is the same object for all nodes that name it."""
+    def look_at(self, node: int, text: SubmitDescription, variables: Sequence[Variable]) -> None:
+        """A node, its description, which is the same object for all nodes that name it, and its
+        VARS, which take time to read."""
         dag = self._dag
         if dag.flags[node] & DONE:
             return
-        variables = dag.variables.get(node, ())
         if self._is_new("values", _is_of_value, variables, text):
             self._values(node, text, getter(variables, text))
         if self._with_files and self._firsts.job_is_first(node):
@@ -336,12 +336,12 @@ class UnusedLineRules:
         self._of_any_universe: set[SubmitDescription] = set()  # VARS choose it
         self._compared = 0
 
-    def look_at(self, node: int, text: SubmitDescription) -> None:
+    def look_at(self, node: int, text: SubmitDescription, variables: Sequence[Variable]) -> None:
         """See `DescriptionRules`."""
         if not text.is_plain:
             return
         self._firsts.setdefault(text, node)
-        for one in self._dag.variables.get(node, ()):
+        for one in variables:
             if "$" in one.value:
                 self._named.setdefault(text, set()).update(mentioned(one.value))
             if one.key.lower() == "universe":
@@ -383,7 +383,10 @@ def check_unset_macros(dag: Dag, world: World, findings: Findings, perhaps: set[
     """Look for macros of descriptions that nothing sets, in what is understood of a DAG; lines that
     are not may set those of these names, in lower case."""
     texts = _Texts(dag, world, findings, None)
-    _Variables(dag, world, findings, texts).check_unset(perhaps)
+    rules = _Variables(dag, world, findings, texts, perhaps)
+    for node, text in texts.nodes():
+        rules.note_unset(node, text, dag.variables.get(node, ()))
+    rules.report_unset()
 
 
 def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = False) -> None:
@@ -393,18 +396,19 @@ def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = Fa
     `grown`: it is what is added to a DAG, so that any file may have been written before.
     """
     texts = _Texts(dag, world, findings, None if grown else FirstNodes(dag))
-    variables = _Variables(dag, world, findings, texts)
-    variables.check_unused()
-    variables.check_unset()
-    _Outputs(dag, findings, texts).check()
-    _unused_descriptions(dag, findings)
-    rules = DescriptionRules(dag, world, findings, with_files=not grown)
-    unused = UnusedLineRules(dag, findings)
+    rules = (
+        _Variables(dag, world, findings, texts),
+        _Outputs(dag, findings, texts),
+        DescriptionRules(dag, world, findings, with_files=not grown),
+        UnusedLineRules(dag, findings),
+    )
     for node, text in texts.nodes():
-        rules.look_at(node, text)
-        unused.look_at(node, text)
-    rules.report()
-    unused.report()
+        variables = dag.variables.get(node, ())
+        for one in rules:
+            one.look_at(node, text, variables)
+    for one in rules:
+        one.report()
+    _unused_descriptions(dag, findings)
 
 
 class _Texts:
@@ -493,9 +497,19 @@ class _Texts:
 
 
 class _Variables:
-    """Macros that VARS sets and that are not used, and macros that are used and not set."""
+    """Macros that VARS sets and that are not used, and macros that are used and not set.
 
-    def __init__(self, dag: Dag, world: World, findings: Findings, texts: _Texts) -> None:
+    `perhaps`: macros that something may set, in lower case.
+    """
+
+    def __init__(
+        self,
+        dag: Dag,
+        world: World,
+        findings: Findings,
+        texts: _Texts,
+        perhaps: Container[str] = (),
+    ) -> None:
         self._dag = dag
         self._world = world
         self._findings = findings
@@ -504,32 +518,30 @@ class _Variables:
         self._unused: dict[str, tuple[int, str, int]] = {}  # by key: node, as written, how many
         self._seen: dict[tuple[SubmitDescription, tuple[str, ...]], tuple[str, ...]] = {}
         self._unset: dict[tuple[SubmitDescription, str], tuple[int, int]] = {}
+        self._perhaps = perhaps
+        self._to_set: dict[SubmitDescription, list[str]] = {}  # macros that only VARS may set
 
-    def check_unused(self) -> None:
-        """Look at the VARS of every node."""
-        for node, text in self._texts.nodes():
-            variables = self._dag.variables.get(node, ())
-            keys = tuple(variable.key for variable in variables)
-            unused = self._unused_keys(node, text, keys, variables)
-            written = {key.lower(): key for key in reversed(keys)} if unused else {}
-            for key in unused:
-                first, name, count = self._unused.get(key, (node, written[key], 0))
-                self._unused[key] = (first, name, count + 1)
+    def look_at(self, node: int, text: SubmitDescription, variables: Sequence[Variable]) -> None:
+        """See `DescriptionRules`."""
+        keys = tuple(variable.key for variable in variables)
+        unused = self._unused_keys(node, text, keys, variables)
+        written = {key.lower(): key for key in reversed(keys)} if unused else {}
+        for key in unused:
+            first, name, count = self._unused.get(key, (node, written[key], 0))
+            self._unused[key] = (first, name, count + 1)
+        self.note_unset(node, text, variables)
+
+    def report(self) -> None:
+        """Tell what was found, each macro once, with the first node."""
         self._report_unused()
-
-    def check_unset(self, perhaps: Container[str] = ()) -> None:
-        """Look at the macros of every node's description, but for these."""
-        for node, text in self._texts.nodes():
-            if text.needed and not self._dag.flags[node] & DONE:
-                self._note_unset(node, text, perhaps)
-        self._report_unset()
+        self.report_unset()
 
     def _unused_keys(
         self,
         node: int,
         text: SubmitDescription,
         keys: tuple[str, ...],
-        variables: tuple[Variable, ...],
+        variables: Sequence[Variable],
     ) -> tuple[str, ...]:
         """Lower-case keys that the description does not use, nor another value of the node, nor the
         names of its files."""
@@ -556,12 +568,19 @@ class _Variables:
                 unused = tuple(key for key in unused if key not in elsewhere)
         return unused
 
-    def _note_unset(self, node: int, text: SubmitDescription, perhaps: Container[str]) -> None:
-        lower = {one.key.lower() for one in self._dag.variables.get(node, ())}
-        known = (perhaps, lower, text.values, text.variables, SPECIAL, KEYWORDS)
-        for name in text.needed:
+    def note_unset(self, node: int, text: SubmitDescription, variables: Sequence[Variable]) -> None:
+        """Look at the macros of a node's description."""
+        if text not in self._to_set:
+            known = (self._perhaps, text.values, text.variables, SPECIAL, KEYWORDS)
+            self._to_set[text] = [
+                name for name in text.needed if not any(name.lower() in names for names in known)
+            ]
+        if not self._to_set[text] or self._dag.flags[node] & DONE:
+            return
+        lower = {one.key.lower() for one in variables}
+        for name in self._to_set[text]:
             low = name.lower()
-            if any(low in names for names in known):
+            if low in lower:
                 continue
             if low.startswith("match_") and self._dag.group_of(node) is not None:
                 continue  # the match of its group to a site sets it
@@ -580,7 +599,8 @@ class _Variables:
                 message += f" {why_lost(written) or f'{dag.submits[node]} does not use it'}"
                 self._findings.of_node("DAG401", dag, node, message, "VARS", name, written)
 
-    def _report_unset(self) -> None:
+    def report_unset(self) -> None:
+        """Tell of the macros that nothing sets."""
         dag = self._dag
         for (_, macro), (node, count) in self._unset.items():
             if not self._world.is_knob(macro):
@@ -611,12 +631,14 @@ class _Outputs:
         self._shared: dict[str, list[int]] = {}  # path: its first writer, how many
         self._fixed: dict[tuple[SubmitDescription, str], tuple[str, ...]] = {}
 
-    def check(self) -> None:
-        """Look at every node that will run."""
-        for node, _ in self._texts.nodes():
-            if not self._dag.flags[node] & DONE:
-                for path in self._paths(node):
-                    self._note(node, path)
+    def look_at(self, node: int, text: SubmitDescription, variables: Sequence[Variable]) -> None:
+        """See `DescriptionRules`."""
+        if not self._dag.flags[node] & DONE:
+            for path in self._paths(node, text, variables):
+                self._note(node, path)
+
+    def report(self) -> None:
+        """Tell of each file once, with the first node."""
         for path, (node, count) in self._shared.items():
             message = f"{count} nodes overwrite {path}; the first is {self._dag.names[node]}"
             self._findings.of_node("DAG305", self._dag, node, message)
@@ -628,16 +650,17 @@ class _Outputs:
         shared = self._shared.get(path)
         if shared is not None:
             shared[1] += 1
-        elif path in self._paths(first):  # not merely an equal hash
+            return
+        text = self._texts.of(first)
+        variables = self._dag.variables.get(first, ())
+        if text is not None and path in self._paths(first, text, variables):  # no equal hash merely
             self._shared[path] = [first, 2]
 
-    def _paths(self, node: int) -> tuple[str, ...]:
+    def _paths(
+        self, node: int, text: SubmitDescription, variables: Sequence[Variable]
+    ) -> tuple[str, ...]:
         """Files that the node's job writes, as far as that can be told."""
-        text = self._texts.of(node)
-        if text is None:
-            return ()
         directory = self._dag.directories.get(node, "")
-        variables = self._dag.variables.get(node, ())
         if variables:
             return _written(text, directory, variables)
         fixed = self._fixed.get((text, directory))
@@ -647,7 +670,7 @@ class _Outputs:
 
 
 def _written(
-    text: SubmitDescription, directory: str, variables: tuple[Variable, ...]
+    text: SubmitDescription, directory: str, variables: Sequence[Variable]
 ) -> tuple[str, ...]:
     get = getter(variables, text)
     base = first_of(get, value_rules.DIRECTORIES)

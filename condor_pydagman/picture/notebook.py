@@ -11,6 +11,10 @@ from condor_pydagman.printable import number_of, printable
 
 FOLD_ABOVE = 120  # boxes
 MAX_NODES = 20_000  # of a picture that nobody has asked for: it takes a second
+NO_PICTURE = (
+    f"Of more than {MAX_NODES:,} nodes no picture is shown here; condor_pydagman draw makes one of"
+    " any DAG file."
+)
 
 
 def dag_mimebundle(dag: Dag, title: str = "") -> dict[str, str]:
@@ -42,9 +46,6 @@ def _picture(dag: Dag, title: str) -> str:
     if not len(dag):
         return ""
     if len(dag) > MAX_NODES:
-        raise PydagmanError(
-            f"Of more than {MAX_NODES:,} nodes no picture is shown here; condor_pydagman draw"
-            " makes one of any DAG file."
-        )
+        raise PydagmanError(NO_PICTURE)
     made = make_picture(dag, States(dag), title, find_dot(), fold_above=FOLD_ABOVE)
     return "".join(svg(made))

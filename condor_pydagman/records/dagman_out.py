@@ -223,7 +223,22 @@ _BY_FIRST: dict[int, list[tuple[bytes, OutKind, str]]] = {}  # forms, by the byt
 for _prefix, _kind, _form in _FORMS:
     _BY_FIRST.setdefault(ord(_prefix[0]), []).append((_prefix.encode(), _kind, _form))
 _PREFIXES = {first: tuple(form[0] for form in forms) for first, forms in _BY_FIRST.items()}
+_OF_COUNTS, _OF_NODE = rb" *\d{1,10} +\d", rb"Node (?!\S+ job proc \(\S+ completed)"
 _compiled = cache(re.compile)  # a form when a line of it is met first
+
+
+@cache
+def _telling(some_ask: bool) -> re.Pattern[bytes]:
+    """Finds the line ends before lines that may tell something: most lines do not.
+
+    Args:
+        some_ask: whether those that begin with any name are wanted.
+    """
+    forms = [form for forms in _BY_FIRST.values() for form in forms]
+    begins = {re.escape(prefix) for prefix, kind, _ in forms if kind is not OutKind.COUNTS}
+    words = sorted({*begins - {re.escape(b"Node ")}, _OF_COUNTS, _OF_NODE})
+    asks = (b"[^\n]*" + _ASKS,) if some_ask else ()
+    return re.compile(b"\n(?:%b)?(?:%b)" % (_HEAD.pattern, b"|".join((*words, *asks))))
 
 
 def out_lines(
@@ -237,9 +252,11 @@ def out_lines(
         seconds: gives those since the epoch of a time stamp; None for readers who want no times,
             nor need lines to have any.
     """
-    at = begin
-    for line in data.split(b"\n")[:-1]:
-        at += len(line) + 1
+    for begun in _telling(_ASKS in data).finditer(b"\n" + data):
+        start, end = begun.start(), data.find(b"\n", begun.start())
+        if end < 0:
+            return
+        line, at = data[start:end], begin + end + 1
         head = _HEAD.match(line)
         if head is None and seconds is not None:
             continue

@@ -78,7 +78,7 @@ def _unused_lines(dag: model.Dag) -> Iterator[DagProblem]:
     texts = {name: SubmitDescription(text) for name, text in dag.descriptions.items()}
     for node, submit in enumerate(dag.submits):
         if submit in texts and not is_request(dag.kinds[node], dag.descriptions[submit]):
-            rules.look_at(node, texts[submit])
+            rules.look_at(node, texts[submit], dag.variables.get(node, ()))
     rules.report()
     for one in findings.kept:
         yield DagProblem(one.message, Place(one.file, one.line), hint=one.hint)

@@ -271,7 +271,12 @@ class Workflow(DagCommands):
         return files.dag(self._making, self._name())
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """Its picture, for notebooks, or what is wrong with it."""
+        """Its picture, for notebooks, or what is wrong with it; of a large one its size alone: to
+        read it would take seconds."""
+        from condor_pydagman.picture.notebook import MAX_NODES, NO_PICTURE  # late: few are shown
+
+        if len(self) > MAX_NODES:
+            return {"text/plain": f"{self!r}\n{NO_PICTURE}"}
         try:
             return self.dag()._repr_mimebundle_()
         except DagError as error:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman import DagRun, UsageError
-from condor_pydagman.api import glance_process
+from condor_pydagman.api import glance_process, live_view, run_glance
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.pool import processes
 from tests import locks
@@ -206,6 +206,46 @@ def test_a_cell_stays_live_to_the_end(logs: DagLogs, cells: Cells) -> None:
     assert cells.made == 1
 
 
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run is one whose files take long to read."""
+    monkeypatch.setattr(run_glance, "MAX_SMALL_BYTES", 0)
+    monkeypatch.setattr(live_view, "Glance", None)  # the kernel does not look
+
+
+@pytest.mark.usefixtures("large")
+def test_the_kernel_does_not_wait_for_the_first_look_at_a_large_run(
+    logs: DagLogs, cells: Cells
+) -> None:
+    run = DagRun("t.dag")
+    with locks.held("t.dag.lock", "42\n"):
+        run.show(interval=60)
+        assert cells.until("t.dag: its files are being read")
+        assert "held 1" in cells.until("t.dag  running")
+        assert run._view is not None
+        run._view.close()
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_run_as_the_value_of_a_cell_is_looked_at_once(logs: DagLogs, cells: Cells) -> None:
+    with locks.held("t.dag.lock", "42\n"):
+        DagRun("t.dag")._ipython_display_()
+        assert cells.until("t.dag: its files are being read")
+        assert "held 1" in cells.until("t.dag  running")
+    assert cells.made == 1
+
+
+def test_other_runs_are_shown_at_once(logs: DagLogs, cells: Cells) -> None:
+    run = DagRun("t.dag")
+    with pytest.raises(NotImplementedError):
+        run._ipython_display_()
+    for path in Path().glob("t.dag*"):
+        path.unlink()
+    with pytest.raises(NotImplementedError):
+        run._ipython_display_()
+    assert not cells.made
+
+
 def test_another_call_ends_the_first(logs: DagLogs, cells: Cells) -> None:
     run = DagRun("t.dag")
     with locks.held("t.dag.lock", "42\n"):
@@ -268,7 +308,8 @@ KERNEL = """\
 import os, sys
 from condor_pydagman.api.live_view import LiveView
 from condor_pydagman.api.run_identity import RunIdentity
-view = LiveView(RunIdentity("t.dag"), 0.1, lambda bundle, **_: sys.stderr)
+run = RunIdentity("t.dag")
+view = LiveView(run, run.found(), 0.1, lambda bundle, **_: sys.stderr)
 if os.fork():
     print(view._process.pid, flush=True)
 sys.stdin.readline()

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from condor_pydagman.follow.local_times import LocalTimes
+from condor_pydagman.records import dagman_out
 from condor_pydagman.records.dagman_out import OutKind, RunLog, last_run, nodes_log, out_lines
 from condor_pydagman.vocabulary import DagStatus
 
+RUNS = Path(__file__).parents[2] / "old_runs" / "runs"
 TIMES = LocalTimes(lambda text, utc: 60.0, 2026)
 STAMP = "11/21/26 11:56:29 "
 TABLE = """\
@@ -188,3 +194,14 @@ def test_the_nodes_log_that_the_head_names_last() -> None:
     line = "Default node log file is: <{}>\n"
     assert nodes_log((STAMP + line.format("a") + STAMP + line.format("b")).encode()) == "b"
     assert nodes_log(b"") == ""
+
+
+@pytest.mark.parametrize("seconds", [TIMES.seconds, None])
+def test_no_line_that_tells_something_is_passed_over(
+    seconds: Callable[[str], float] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = [log.read_bytes() for log in sorted(RUNS.rglob("*.dagman.out"))]
+    found = [list(out_lines(log, 0, seconds)) for log in logs]
+    monkeypatch.setattr(dagman_out, "_telling", lambda some_ask: re.compile(b"\n"))
+    assert found == [list(out_lines(log, 0, seconds)) for log in logs]
+    assert len({line.what for told in found for line in told}) > 20

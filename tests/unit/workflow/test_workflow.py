@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from condor_pydagman import DagError, FileError, UsageError, read_dag
+from condor_pydagman.picture import notebook
 from condor_pydagman.workflow.workflow import Workflow
 
 
@@ -332,6 +333,15 @@ def test_the_dag_as_dagman_reads_it() -> None:
     assert flow.dag()["B"].parents == ("A",)
     said, *_ = flow._repr_mimebundle_()["text/plain"].split("\n")  # then why there is no picture
     assert said == "workflow.dag: 2 nodes, 1 edge"
+
+
+def test_of_a_large_workflow_the_size_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook, "MAX_NODES", 1)
+    monkeypatch.setattr(Workflow, "dag", None)  # to read it takes long
+    flow = Workflow()
+    flow.job("A", "x.sub") >> flow.job("B", "x.sub")
+    shown = {"text/plain": f"<Workflow of 2 nodes>\n{notebook.NO_PICTURE}"}
+    assert flow._repr_mimebundle_() == shown
 
 
 def test_a_dag_that_dagman_would_refuse_shows_why() -> None:
