@@ -7,7 +7,7 @@ written.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from fnmatch import fnmatchcase
 
 from condor_pydagman.adapters import descriptions
@@ -44,6 +44,8 @@ _GROUPS = (
     *(group for groups in submit_commands.BY_UNIVERSE.values() for group in groups),
     *(group for _, groups in submit_commands.BESIDE for group in groups),
 )
+# Commands that have the name of the attribute which they set; `log` sets UserLog, for one.
+_ATTRIBUTES = ("rank", "requirements")
 _OTHER_NAMES = {name: group[0] for group in _GROUPS for name in group[1:]}
 DO_NOT_COUNT = {
     group[0]
@@ -99,17 +101,16 @@ def values(
     return [*filter(None, dict.fromkeys(found.get("executable", ())))], digests
 
 
-def _names(
-    keys: Iterable[str], counts: Collection[str], ignored: Collection[str]
-) -> Mapping[str, str]:
+def _names(keys: Iterable[str], counts: Set[str], ignored: Collection[str]) -> Mapping[str, str]:
     """The keys of commands that count, by their names; of several with one name the first one."""
     found: dict[str, str] = {}
     for key in sorted(keys, key=lambda key: key.lower() in _OTHER_NAMES):
         name = one_name(key)
-        command = one_name(name.lstrip("+"))
-        is_known = key.lower() in submit_commands.ALL or _OF_SERVICE in name
-        is_macro = name == command and not is_known
-        if name in counts or not (is_macro or command in DO_NOT_COUNT or name in ignored):
+        attribute = name[1:] if name[0] == "+" else ""
+        command = attribute if attribute in _ATTRIBUTES else _OTHER_NAMES.get(attribute, name)
+        is_known = bool(attribute) or key.lower() in submit_commands.ALL or _OF_SERVICE in name
+        is_left_out = not is_known or command in DO_NOT_COUNT or name in ignored
+        if not is_left_out or not counts.isdisjoint((name, command)):
             found.setdefault(name, key)
     return found
 
