@@ -17,7 +17,7 @@ from condor_pydagman.features.cache.facts import digest
 from condor_pydagman.language import submit_commands
 
 MAX_JOBS = 1000  # of a description; of more, the text is compared
-SHAPE = ([str], dict)  # of the answer of `values`
+SHAPE = ([str], dict, [str])  # of the answer of `values`
 _MASK = "-"  # stands for what is ignored, wherever it is used
 _OF_SERVICE = "_oauth_"  # within commands that begin with the name of a service
 _BLANKS = re.compile(r"[ \t\r\n]+")  # between arguments; other blanks are of their text
@@ -63,8 +63,9 @@ def one_name(name: str) -> str:
 
 def values(
     text: str, counts: Collection[str], ignores: Collection[str]
-) -> tuple[list[str], dict[str, str]]:
-    """The executables of the jobs; and digests of what commands come to, by their names.
+) -> tuple[list[str], dict[str, str], list[str]]:
+    """The executables of the jobs; digests of what commands come to, by their names; and the words
+    of the arguments of the first job.
 
     Args:
         counts, ignores: see `CachedNode`.
@@ -98,7 +99,8 @@ def values(
     digests = {name: digest(of) for name, of in one_for_all.items() if any(of)}
     if items != [{}] or each != 1:
         digests["queue"] = digest([each, items])
-    return [*filter(None, dict.fromkeys(found.get("executable", ())))], digests
+    words = filter(None, _BLANKS.split((found.get("arguments") or [""])[0].strip('"')))
+    return [*filter(None, dict.fromkeys(found.get("executable", ())))], digests, [*words]
 
 
 def _names(keys: Iterable[str], counts: Set[str], ignored: Collection[str]) -> Mapping[str, str]:

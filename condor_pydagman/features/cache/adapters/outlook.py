@@ -23,12 +23,10 @@ from condor_pydagman.features.cache.adapters.lookup import (
 )
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
 from condor_pydagman.features.cache.commands import cached_of
-from condor_pydagman.features.cache.facts import CachedNode
+from condor_pydagman.features.cache.facts import MAX_NAMED, CachedNode, by_reason
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.features.cache.store import Record, taken_line, whole_text
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
-
-MAX_NAMED = 10  # nodes of which the same is said
 
 
 def outlook(dag: Dag, path: str) -> dict[int, str]:
@@ -66,12 +64,14 @@ def take(
     except CycleError:
         raise FileError("the DAG has a cycle") from None
     begun = _keep(store, made.taken, before) if made.taken and not store.problems else set()
+    if store.problems:
+        raise FileError("; ".join(store.problems))
     for node, (why, _) in made.chosen.items():
         if dag.names[node] in begun:
             made.chosen[node] = why, "a run of the DAG has begun it meanwhile"
-    if store.problems:
-        raise FileError("; ".join(store.problems))
     return made.chosen
+
+
 def _keep(store: CacheFile, taken: Mapping[str, Record], before: Mapping[str, Record]) -> set[str]:
     """Keep what was taken, but of nodes that a run has begun since; returns the names of these.
 
@@ -94,13 +94,9 @@ def _keep(store: CacheFile, taken: Mapping[str, Record], before: Mapping[str, Re
     return begun
 
 
-
-
 def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
     """The outlook in lines for people, one for each reason."""
-    by_why: dict[str, list[str]] = {}
-    for node, why in found.items():
-        by_why.setdefault(why, []).append(dag.names[node])
+    by_why = by_reason((dag.names[node], why) for node, why in found.items())
     for why, names in sorted(by_why.items()):
         some = " ".join(names[:MAX_NAMED])
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
