@@ -1,8 +1,9 @@
 """Puts the files that a submit description names (`include : FILE`, `queue ... from FILE`) into its
 text, for a reader that can open none (`foreign_texts`).
 
-Only regular files of the description's owner are followed, and only names without macros: which
-files are opened must tell the owner nothing of whoever looks.
+Only regular files of the description's owner are followed, and only names without macros, but for
+those that the description and its DAG set: which files are opened must tell the owner nothing of
+whoever looks.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import BinaryIO
@@ -18,7 +19,16 @@ from typing import BinaryIO
 from condor_pydagman.adapters.files import closed_at_end, open_ordinary, refuse_secret
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.language.description import NOTHING, Include, Queue, statements
+from condor_pydagman.language.description import (
+    NOTHING,
+    SET,
+    Include,
+    Queue,
+    Statement,
+    expand,
+    mentioned,
+    statements,
+)
 from condor_pydagman.printable import message
 
 MAX_BYTES = 1 << 20  # of the files of a description
@@ -88,10 +98,25 @@ def read_known(path: str, reader: Owner) -> tuple[str, Owner]:
 
 
 class Followed:
-    """A description with its files, by names from the working directory."""
+    """A description with its files, by names from the working directory.
 
-    def __init__(self, text: str, owner: Owner) -> None:
+    Args:
+        given: the macros of its node; None: names with macros are not followed.
+        late: those that are set behind its own lines.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        owner: Owner,
+        given: Mapping[str, str] | None = None,
+        late: Mapping[str, str] = {},
+    ) -> None:
         self.owner = owner  # of the description
+        # Values by lower-case names, None where it can't be told; None if nothing can.
+        self._macros: dict[str, str | None] | None = None if given is None else {**given}
+        self._late = late
+        self._conditions = 0  # `if` blocks in which one is
         self._left, self._names_left = MAX_BYTES, MAX_NAMES
         self.unread: dict[str, str] = {}  # by reasons, what is not read or run (`PROGRAM|`)
         self.missing: list[str] = []  # the files of `include` statements that are not there
@@ -102,6 +127,7 @@ class Followed:
         parts = []
         for one in statements(text):
             instead = ""
+            self._learn(one)
             if one.queue is not None:
                 instead = self._with_items(one.queue)
             elif one.include is not None:
@@ -109,9 +135,32 @@ class Followed:
             parts.append(f"{instead}\n" if instead else one.text)
         return "".join(parts)
 
+    def _learn(self, one: Statement) -> None:
+        """What a statement makes known of macros."""
+        word = one.word
+        self._conditions += (word == "if") - (word == "endif")
+        if self._macros is None or word == "use":  # what that sets is in no file
+            self._macros = None
+        elif one.assigned is not None:
+            name, value = one.assigned
+            is_known = not self._conditions and name not in mentioned(value)
+            self._macros[name] = value if is_known else None
+
+    def _plain(self, name: str, late: Mapping[str, str] = {}) -> str:
+        """A name with its macros expanded; raises OSError."""
+        if "$" not in name:
+            return name
+        known = None if self._macros is None else {**self._macros, **late}
+        found = known and expand(name, known.get, {*SET, *known}.__contains__)
+        if not found:
+            raise OSError(0, "its name has macros")
+        return found
+
     def _with_included(self, include: Include, depth: int) -> str:
         """What stands for a statement that names a file; '' if there is none to follow."""
         inner = self._text_of(include.source, include.runs, self.missing)
+        if inner is None or self._conditions:
+            self._macros = None  # it may set some
         if inner is None:
             return ""
         if depth == MAX_DEPTH:
@@ -132,7 +181,7 @@ class Followed:
             return f"queue {items.names}from {part}{self._listed_names(items.source, kind[1])}"
         if not items.is_list or items.source.startswith("("):
             return ""
-        text = self._text_of(items.source, "|" in items.source, [])
+        text = self._text_of(items.source, "|" in items.source, [], self._late)
         if text is None:
             return ""
         if re.search(r"^\s*[#)]", text, re.M):  # which a list in the text can't have
@@ -149,14 +198,15 @@ class Followed:
             return "."  # which can't be opened: no items would be an answer
         return "(\n" + "".join(f"{name}\n" for name in names) + ")"
 
-    def _text_of(self, name: str, is_command: bool, missing: list[str]) -> str | None:
+    def _text_of(
+        self, name: str, is_command: bool, missing: list[str], late: Mapping[str, str] = {}
+    ) -> str | None:
         """The text of a file that may be followed; a name that is not there goes to `missing`."""
         if is_command:
             self.unread[f"the command '{message(name)}' is not run"] = f"{name}|"
             return None
         try:
-            if "$" in name:
-                raise OSError(0, "its name has macros")
+            name = self._plain(name, late)
             return self._read(name)
         except FileNotFoundError:
             missing.append(name)
@@ -184,8 +234,7 @@ class Followed:
 
     def _matching(self, patterns: str, kind: str) -> list[str]:
         """The names that fit, as HTCondor writes them."""
-        if "$" in patterns:
-            raise OSError(0, "its name has macros")
+        patterns = self._plain(patterns, self._late)
         found: dict[str, None] = {}
         for pattern in re.findall(r"[^\s,()]+", patterns):
             wanted = "dirs" if pattern.endswith("/") else kind

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import printable
 
 Facts = dict[str, str]
 
@@ -18,11 +19,19 @@ Facts = dict[str, str]
 TEXT = "text"
 VALUE = "value "  # before the name of a submit command: what it comes to
 PROGRAMS = "programs"  # names of its executables, a line each
+WORDS = "words"  # short digests of those of its arguments
+AT = "at"  # which of these is the first that is another one, in words
 UNREAD = "unread"  # why the text is compared as it is written
 INPUT = "input "  # before the name of an input file
 SCRIPT = "script "  # before the kind of one
 PARENTS = "parents"
 _DIGEST_LENGTH = 32
+_SHORT = 6  # characters of the digest of a word, which only tells where to look
+_MAX_WORDS = 100
+_MAX_WORD = 60  # characters
+_BEFORE_AT = ": its word "
+# So many nodes of which the same is said are told one by one; of more, the first so many are named.
+MAX_NAMED = 10
 # Further facts in the order in which a change is told, and how; then come files, then parents.
 _TOLD = {
     "executable": "its executable has changed",
@@ -70,6 +79,37 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
 
 
+def facts_of_words(words: Sequence[str], old: str) -> Facts:
+    """Of the arguments of a job; `old`: digests of those of the last run."""
+    if not words:
+        return {}
+    new = [digest(word)[:_SHORT] for word in words[:_MAX_WORDS]]
+    facts, before = {WORDS: " ".join(new)}, old.split()
+    if before and before != new:
+        pairs = enumerate(zip(before, new))
+        at = next((n for n, (one, other) in pairs if one != other), min(len(before), len(new)))
+        is_there = f"{at + 1} is {printable(words[at])[:_MAX_WORD]} now" if at < len(new) else ""
+        facts[AT] = is_there or f"{at} is the last one now"
+    return facts
+
+
+def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Names of nodes by why they run.  Words that differ are left out if there are many.
+
+    Args:
+        reasons: names, with the reasons.
+    """
+    named = list(reasons)
+    kinds: dict[str, set[str]] = {}
+    for _, why in named:
+        kinds.setdefault(why.partition(_BEFORE_AT)[0], set()).add(why)
+    found: dict[str, list[str]] = {}
+    for name, why in named:
+        kind = why.partition(_BEFORE_AT)[0]
+        found.setdefault(kind if len(kinds[kind]) > MAX_NAMED else why, []).append(name)
+    return found
+
+
 def _in_words(changed: str, old: str, new: str) -> str:
     """How two facts differ: those of files, perhaps, in what is compared of a file."""
     for one, other, how in ((old, new, "off"), (new, old, "on")):
@@ -110,4 +150,6 @@ def _described(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     if not names:
         return ""
     has = "has" if len(names) == 1 else "have"
-    return f"{' and '.join(names)} in its submit description {has} changed"
+    at = new.get(AT) if "arguments" in names else ""
+    what = f"{' and '.join(names)} in its submit description {has} changed"
+    return f"{what}{_BEFORE_AT}{at}" if at else what

@@ -22,6 +22,7 @@ from condor_pydagman.engine.node_states import CLEANING, SKIPPED, Anew, Cause, S
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.cache.commands import CachedOfDag
+from condor_pydagman.features.cache.facts import MAX_NAMED, by_reason
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import DONE, USER_DONE
@@ -80,7 +81,7 @@ class CachedKept(NamedTuple):
 CACHED = Kind("what a node was found to be in the cache")  # by node
 MAX_ASKED = 200  # nodes that one request has
 MAX_PARENTS = 1000  # searched for one that has run, to name it as the reason
-MAX_NAMED = 10  # so many nodes get a line each; of more, one line names the first so many
+NO_CHANGE = "nothing has changed since the last run"
 
 
 class Decided(NamedTuple):
@@ -297,13 +298,13 @@ class Cache(Feature):
 
     def _tell(self) -> None:
         """Say what has been decided; once of many nodes of which the same is to be said."""
-        run, by_why = self.run, dict[tuple[bool, str], list[str]]()
+        run, all_names = self.run, self.run.dag.names
         news, self._news = self._news, []
-        for node, hit, why in news:
-            by_why.setdefault((hit, why), []).append(run.dag.names[node])
-        for (hit, why), names in by_why.items():
-            did = why or "nothing has changed since the last run"
-            what = f"done already: {did}" if hit else f"to run: {why}"
+        hits = ((all_names[one.node], one.why or NO_CHANGE) for one in news if one.hit)
+        runs = ((all_names[one.node], one.why) for one in news if not one.hit)
+        told = [(f"done already: {why}", names) for why, names in by_reason(hits).items()]
+        told += [(f"to run: {why}", names) for why, names in by_reason(runs).items()]
+        for what, names in told:
             if len(names) <= MAX_NAMED:
                 for name in names:
                     run.say(f"CACHE: node {name} is {what}")

@@ -67,7 +67,8 @@ def edited(*edits: str, of: str = TEXT) -> str:
         "x, y -> x,y,",
         "+Site -> My.SITE",
         "executable -> universe = Vanilla\nexecutable",
-        "+Site -> +AccountingGroup = 3\nMy.RequestMemory = 2\n+Site",
+        "+Site -> +AccountingGroup = 3\nMy.RequestMemory = 2\n+JobPrio = 4\n+Site",
+        "+Site -> +Rank = 3\nMY.Requirements = true\n+PeriodicHold = false\n+Site",
         "container_image -> ContainerImage",
         "queue\n -> queue 1\n",
     ],
@@ -95,6 +96,8 @@ def test_what_makes_no_difference(edit: str) -> None:
         ("x, y -> y, x", "transfer_input_files"),
         ("a.sif -> b.sif", "container_image"),
         ('"x" -> "y"', "+site"),
+        ("+Site -> +Log = 1\nMY.hold = 2\n+Priority = 3\n+Site", "+hold +log +priority"),
+        ("+Site -> +request_memory = 5\n+Args = 1\n+Site", "+args +request_memory"),
         ("executable -> universe = local\nexecutable", "universe"),
         ("queue -> queue 2", "queue"),
         ("queue -> queue seed in (1 2)", "arguments queue"),
@@ -149,6 +152,9 @@ def test_authors_write_the_same_in_many_ways() -> None:
 
 def test_names_that_a_line_adds_or_takes() -> None:
     assert changed(edited("1G -> 2G"), counts="requestmemory") == "request_memory"
+    by_attribute = edited("request_memory = 1G -> +RequestMemory = 1")
+    edit = edited("RequestMemory = 1 -> RequestMemory = 2", of=by_attribute)
+    assert changed(edit, counts="request_memory", first=by_attribute) == "+requestmemory"
     assert changed(edited("seed = 1 -> seed = 2"), ignores="arguments") == ""
     assert changed(edited("+Site -> +Other"), ignores="my.site +other") == ""
     assert changed(edited("-n 5 -> -n 5\nversion = 2"), counts="version") == "version"

@@ -10,7 +10,7 @@ from pytest_mock import MockerFixture
 
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Found, Question, look_up, outputs_of
-from condor_pydagman.features.cache.facts import CachedNode
+from condor_pydagman.features.cache.facts import CachedNode, by_reason
 from condor_pydagman.features.cache.store import Record
 
 FILES = CachedFiles()
@@ -94,9 +94,48 @@ def test_files_that_a_description_includes_count(tmp_path: Path) -> None:
     (tmp_path / "a.inc").write_text("# why\narguments = 1\n")
     assert place.why() == ""
     (tmp_path / "a.inc").write_text("arguments = 2\n")
-    assert place.why() == "arguments in its submit description has changed"
+    assert place.why() == "arguments in its submit description has changed: its word 1 is 2 now"
     (tmp_path / "items").write_text("1\n3\n")
-    assert place.why() == "arguments and queue in its submit description have changed"
+    assert place.why() == (
+        "arguments and queue in its submit description have changed: its word 1 is 2 now"
+    )
+
+
+def test_files_whose_names_have_macros_count_by_what_is_in_them(tmp_path: Path) -> None:
+    (tmp_path / "v1.inc").write_text("arguments = 1\n")
+    (tmp_path / "A.items").write_text("1\n2\n")
+    text = "executable = e\ninc = $(v).inc\ninclude : $(inc)\nqueue x from $(which)\n"
+    variables = [("v", "v1", False), ("which", "$(JOB).items", True)]
+    place = Place(tmp_path, text=text, variables=variables)
+    assert place.why() == ""
+    (tmp_path / "A.items").write_text("1\n3\n")
+    assert place.why() == "queue in its submit description has changed"
+    (tmp_path / "A.items").write_text("1\n2\n")
+    (tmp_path / "v1.inc").write_text("arguments = 2\n")
+    assert place.why() == "arguments in its submit description has changed: its word 1 is 2 now"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "queue x from $(RETRY).items",
+        "include : $ENV(HOME)/x.inc",
+        "queue x from $(SPOOL)/items",
+        "queue x matching $(unknown)*",
+        "x = a\nif version > 1.0\nx = b\nendif\nqueue y from $(x)",
+        "use feature : x\nx = a\nqueue y from $(x)",
+        "include : none\nqueue y from $(x)",
+        "x = $(x)b\nqueue y from $(x)",
+    ],
+)
+def test_a_node_runs_if_it_is_not_known_which_files_its_description_names(
+    node_files: Place, lines: str
+) -> None:
+    node_files.node = node_files.node._replace(variables=[("x", "a", False)])
+    node_files.write("a.sub", f"executable = e\n{lines}\n")
+    why = node_files.why()
+    assert why.startswith("its submit description can't be read: $")
+    assert why.endswith(" is not read: its name has macros")
 
 
 def test_files_that_are_not_read_count_by_size_and_time(tmp_path: Path) -> None:
@@ -144,6 +183,32 @@ def test_other_facts_of_files_are_no_change_of_them(
     assert place.why() == f"CHECKSUM was switched {how}"
     place.write("a.sub", "executable = e\narguments = 1\nqueue\n")
     assert place.why() == "arguments in its submit description has changed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ("a  b=1\td", ""),
+        ("a b=2 d", ": its word 2 is b=2 now"),
+        ("a d", ": its word 2 is d now"),
+        ("a b=1", ": its word 2 is the last one now"),
+        ("\"a b=1 'c d'\"", ": its word 3 is 'c now"),
+        ("a b=1 d " + "x" * 99, f": its word 4 is {'x' * 60} now"),
+        ("", ""),
+    ],
+)
+def test_the_word_of_arguments_that_differs(tmp_path: Path, arguments: str, what: str) -> None:
+    place = Place(tmp_path, text="executable = e\narguments = a b=1 d\nqueue\n")
+    place.write("a.sub", f"executable = e\narguments = {arguments}\nqueue\n")
+    is_same = arguments.split() == ["a", "b=1", "d"]
+    told = f"arguments in its submit description has changed{what}"
+    assert place.why() == ("" if is_same else told)
+
+
+def test_many_words_that_differ_are_not_told_each() -> None:
+    whys = [(f"N{n}", f"x has changed: its word 2 is {n} now") for n in range(11)]
+    assert by_reason(whys) == {"x has changed": [name for name, _ in whys]}
+    assert by_reason(whys[:10]) == {why: [name] for name, why in whys[:10]}
 
 
 def test_outputs_that_have_changed(node_files: Place) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.features.cache.adapters import store_file
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
@@ -73,6 +75,52 @@ def test_a_long_file_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyP
     store.append([done_line("A", "r1", {})], {"A": A._replace(outputs={})}, sync=False)
     assert CacheFile(str(path)).records() == {"A": A._replace(outputs={})}
     assert len(path.read_text().splitlines()) == 3
+
+
+def test_a_line_that_comes_while_the_file_is_written_anew_stays(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch.object(store_file, "FEW_LINES", 3)
+    path = str(tmp_path / "x.dag.cache")
+    for _ in range(7):
+        add(CacheFile(path, tidies=False), "A")
+    read = store_file._read
+
+    def late(name: str) -> bytes:
+        """What has been read before another process adds a line."""
+        patch.side_effect = read
+        data = read(name)
+        add(CacheFile(path, tidies=False), "C")
+        return data
+
+    patch = mocker.patch.object(store_file, "_read", side_effect=late)
+    assert list(CacheFile(path).records()) == list(read_records(path)) == ["A", "C"]
+
+
+def test_nobody_is_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_file, "LOCK_TRIES", 2)
+    path = str(tmp_path / "x.dag.cache")
+    first, second = CacheFile(path), CacheFile(path)
+    with first.alone():
+        add(second, "A")
+        add(first, "B")
+    assert list(first.records()) == list(second.records()) == ["A", "B"]
+
+
+def test_a_file_that_is_replaced_while_one_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.dag.cache"
+    add(CacheFile(str(path)), "A")
+
+    def replaced(fd: int, how: int) -> None:
+        monkeypatch.undo()
+        (tmp_path / "new").write_bytes(path.read_bytes())
+        (tmp_path / "new").rename(path)
+
+    monkeypatch.setattr(fcntl, "flock", replaced)
+    add(CacheFile(str(path)), "B")
+    assert list(read_records(str(path))) == ["A", "B"]
 
 
 def test_what_cannot_be_written_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

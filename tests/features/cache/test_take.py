@@ -7,15 +7,25 @@ import pwd
 from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from condor_pydagman.cli import pydagman
+from condor_pydagman.features.cache.adapters import outlook as outlook_module
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
-from condor_pydagman.features.cache.adapters.lookup import Question, cached_node, look_up
+from condor_pydagman.features.cache.adapters.lookup import (
+    Question,
+    cached_node,
+    look_up,
+    outputs_of,
+)
 from condor_pydagman.features.cache.adapters.outlook import outlook, take
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
-from condor_pydagman.features.cache.store import began_line, done_line
+from condor_pydagman.features.cache.commands import Cache, CachedOfDag
+from condor_pydagman.features.cache.facts import CachedNode, Facts
+from condor_pydagman.features.cache.store import HEAD, began_line, done_line
 from tests.features.cache.cached import all_cached
 
+CHANGED = "arguments in its submit description has changed: its word 1 is 2 now"
 DAG = "JOB x1 a.sub\nJOB x2 a.sub\nJOB y a.sub\nJOB z a.sub\nCACHE x1\nCACHE x2\nCACHE y\n"
 
 
@@ -46,8 +56,8 @@ def taken() -> set[str]:
 
 def test_nodes_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "--take", "x1", "y") == (
-        "x1: taken as it is, though arguments in its submit description has changed\n"
-        "y: taken as it is, though arguments in its submit description has changed\n"
+        f"x1: taken as it is, though {CHANGED}\n"
+        f"y: taken as it is, though {CHANGED}\n"
         "2 taken, 0 had not changed, 0 not taken\n"
     )
     assert taken() == {"x1", "y"}
@@ -94,3 +104,26 @@ def test_one_choice_is_needed(capsys: pytest.CaptureFixture[str], words: list[st
     with pytest.raises(SystemExit, match="2"):
         pydagman.main(["rescue", "t.dag", *words])
     assert "--take is for NODE" in capsys.readouterr().err
+
+
+def test_a_node_that_a_run_has_begun_meanwhile_is_not_taken(
+    work_directory: Path, mocker: MockerFixture
+) -> None:
+    """Also one that was not known before."""
+    cache = work_directory / "t.dag.cache"
+    known = began_line("x1", "r1", {"text": "t"}) + done_line("x1", "r1", {})
+    cache.write_text(f"{HEAD}\n{known}")
+    made = all_cached("x1 x2 y")
+    made.submits[:] = ["a.sub"] * 3
+    CachedOfDag.of(made).cached[1] = Cache(0, "", outputs=("a.sub",))
+
+    def late(node: CachedNode, files: CachedFiles) -> tuple[Facts, str]:
+        mocker.stopall()
+        lines = [began_line(name, "new", {"text": "t"}) for name in ("x1", "x2")]
+        CacheFile(str(cache)).append(lines, {}, sync=False)
+        return outputs_of(node, files)
+
+    mocker.patch.object(outlook_module, "outputs_of", side_effect=late)
+    found = take(made, str(cache), [0, 1], "ann", is_live=True)
+    assert {why for _, why in found.values()} == {"a run of the DAG has begun it meanwhile"}
+    assert {one.result for one in read_records(str(cache)).values()} == {"new"}

@@ -7,7 +7,7 @@ written.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from fnmatch import fnmatchcase
 
 from condor_pydagman.adapters import descriptions
@@ -17,7 +17,7 @@ from condor_pydagman.features.cache.facts import digest
 from condor_pydagman.language import submit_commands
 
 MAX_JOBS = 1000  # of a description; of more, the text is compared
-SHAPE = ([str], dict)  # of the answer of `values`
+SHAPE = ([str], dict, [str])  # of the answer of `values`
 _MASK = "-"  # stands for what is ignored, wherever it is used
 _OF_SERVICE = "_oauth_"  # within commands that begin with the name of a service
 _BLANKS = re.compile(r"[ \t\r\n]+")  # between arguments; other blanks are of their text
@@ -44,6 +44,8 @@ _GROUPS = (
     *(group for groups in submit_commands.BY_UNIVERSE.values() for group in groups),
     *(group for _, groups in submit_commands.BESIDE for group in groups),
 )
+# Commands that have the name of the attribute which they set; `log` sets UserLog, for one.
+_ATTRIBUTES = ("rank", "requirements")
 _OTHER_NAMES = {name: group[0] for group in _GROUPS for name in group[1:]}
 DO_NOT_COUNT = {
     group[0]
@@ -61,8 +63,9 @@ def one_name(name: str) -> str:
 
 def values(
     text: str, counts: Collection[str], ignores: Collection[str]
-) -> tuple[list[str], dict[str, str]]:
-    """The executables of the jobs; and digests of what commands come to, by their names.
+) -> tuple[list[str], dict[str, str], list[str]]:
+    """The executables of the jobs; digests of what commands come to, by their names; and the words
+    of the arguments of the first job.
 
     Args:
         counts, ignores: see `CachedNode`.
@@ -96,20 +99,20 @@ def values(
     digests = {name: digest(of) for name, of in one_for_all.items() if any(of)}
     if items != [{}] or each != 1:
         digests["queue"] = digest([each, items])
-    return [*filter(None, dict.fromkeys(found.get("executable", ())))], digests
+    words = filter(None, _BLANKS.split((found.get("arguments") or [""])[0].strip('"')))
+    return [*filter(None, dict.fromkeys(found.get("executable", ())))], digests, [*words]
 
 
-def _names(
-    keys: Iterable[str], counts: Collection[str], ignored: Collection[str]
-) -> Mapping[str, str]:
+def _names(keys: Iterable[str], counts: Set[str], ignored: Collection[str]) -> Mapping[str, str]:
     """The keys of commands that count, by their names; of several with one name the first one."""
     found: dict[str, str] = {}
     for key in sorted(keys, key=lambda key: key.lower() in _OTHER_NAMES):
         name = one_name(key)
-        command = one_name(name.lstrip("+"))
-        is_known = key.lower() in submit_commands.ALL or _OF_SERVICE in name
-        is_macro = name == command and not is_known
-        if name in counts or not (is_macro or command in DO_NOT_COUNT or name in ignored):
+        attribute = name[1:] if name[0] == "+" else ""
+        command = attribute if attribute in _ATTRIBUTES else _OTHER_NAMES.get(attribute, name)
+        is_known = bool(attribute) or key.lower() in submit_commands.ALL or _OF_SERVICE in name
+        is_left_out = not is_known or command in DO_NOT_COUNT or name in ignored
+        if not is_left_out or not counts.isdisjoint((name, command)):
             found.setdefault(name, key)
     return found
 

@@ -21,11 +21,13 @@ from condor_pydagman.features.cache.facts import (
     TEXT,
     UNREAD,
     VALUE,
+    WORDS,
     CachedNode,
     Facts,
     difference,
     digest,
     facts_of,
+    facts_of_words,
 )
 from condor_pydagman.features.cache.store import Record
 from condor_pydagman.features.common.file_macros import expanded, known_macros
@@ -40,6 +42,7 @@ NEVER_DONE = "it has never been done"
 NOT_WELL = "it did not end well when it last ran"
 _READER = "condor_pydagman.features.cache.adapters.compared:values"
 _template = lru_cache(64)(template_of)  # of many nodes it is the same one
+_OF_DESCRIPTION = (TEXT, VALUE, PROGRAMS, UNREAD, WORDS)  # facts, or what they begin with
 _NAMES_FILES = re.compile(r"\b(?:include|from|matching)\b", re.IGNORECASE)
 
 
@@ -129,34 +132,41 @@ def _described(node: CachedNode, old: Facts, files: CachedFiles) -> Facts:
     text, owner = files.text(os.path.join(node.directory, node.submit), node.description)
     unread = ""
     if _NAMES_FILES.search(text):
+        early, late = (
+            {key.lower(): value for key, value, is_late in node.variables if is_late == when}
+            for when in (False, True)
+        )
         with working_directory(node.directory):
-            followed = Followed(text, owner)
+            followed = Followed(text, owner, {"job": node.name, **early}, late)
             text, unread = followed.text, _of_unread(followed.unread, files)
     given = digest([node.name, node.variables, node.counts, node.ignores, text + unread])
     if old.get(TEXT) == given:
-        return {name: old[name] for name in old if name.startswith((TEXT, VALUE, PROGRAMS, UNREAD))}
+        return {name: old[name] for name in old if name.startswith(_OF_DESCRIPTION)}
     try:
         asked = _as_submitted(node, text), list(node.counts), list(node.ignores)
-        programs, values = ask(_READER, owner, *asked, shape=SHAPE)
+        programs, values, words = ask(_READER, owner, *asked, shape=SHAPE)
     except PydagmanError as error:
         read, variables = SubmitDescription(text), {k.lower(): v for k, v, _ in node.variables}
         program = read.getter({**variables, **read.values, "job": node.name})("executable")
         return {TEXT: given, UNREAD: printable(str(error))[:MAX_WHY], PROGRAMS: program or ""}
     facts = {VALUE + name: str(value) for name, value in values.items()}
+    facts.update(facts_of_words(words, old.get(WORDS, "")))
     return {TEXT: given, PROGRAMS: "\n".join(programs), **facts}
 
 
 def _of_unread(unread: Mapping[str, str], files: CachedFiles) -> str:
     """Facts of the files of a description that are not read: links, others' files, large ones; not
-    those of programs, and of names with macros, which are not known.
+    those of programs.
 
     Raises:
         FileError: nothing is known of them.
     """
     facts = []
     for why, name in unread.items():
-        if "$" in name or "|" in name:
+        if "|" in name:
             continue
+        if "$" in name:
+            raise FileError(why)
         look = files.look(name, checksum=False)
         if look.problem:
             raise FileError(why)

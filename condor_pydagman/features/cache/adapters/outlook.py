@@ -7,7 +7,7 @@ a file meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
 from condor_pydagman.adapters.followed_files import owner_of
@@ -23,12 +23,10 @@ from condor_pydagman.features.cache.adapters.lookup import (
 )
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
 from condor_pydagman.features.cache.commands import cached_of
-from condor_pydagman.features.cache.facts import CachedNode
+from condor_pydagman.features.cache.facts import MAX_NAMED, CachedNode, by_reason
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.features.cache.store import Record, taken_line, whole_text
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
-
-MAX_NAMED = 10  # nodes of which the same is said
 
 
 def outlook(dag: Dag, path: str) -> dict[int, str]:
@@ -59,24 +57,46 @@ def take(
         FileError: the store can't be written, or the DAG has a cycle.
     """
     store = CacheFile(path, tidies=not is_live)
-    made = _Outlook(dag, store.records(), nodes, who)
+    before = dict(store.records())
+    made = _Outlook(dag, before, nodes, who)
     try:
         made.of_all()
     except CycleError:
         raise FileError("the DAG has a cycle") from None
-    new = {name: one for name, one in made.taken.items() if name not in store.records()}
-    lines = [taken_line(*one) for one in made.taken.items()]
-    store.append([*list(whole_text(new))[1:], *lines], made.taken, sync=True)
+    begun = _keep(store, made.taken, before) if made.taken and not store.problems else set()
     if store.problems:
         raise FileError("; ".join(store.problems))
+    for node, (why, _) in made.chosen.items():
+        if dag.names[node] in begun:
+            made.chosen[node] = why, "a run of the DAG has begun it meanwhile"
     return made.chosen
+
+
+def _keep(store: CacheFile, taken: Mapping[str, Record], before: Mapping[str, Record]) -> set[str]:
+    """Keep what was taken, but of nodes that a run has begun since; returns the names of these.
+
+    Args:
+        before: what was known when it was decided.
+
+    Raises:
+        FileError: the store can't be opened.
+    """
+    try:
+        with store.alone():
+            known = store.records()
+            begun = {name for name in taken if known.get(name) != before.get(name)}
+            kept = {name: one for name, one in taken.items() if name not in begun}
+            new = {name: one for name, one in kept.items() if name not in before}
+            lines = [taken_line(*one) for one in kept.items()]
+            store.append([*list(whole_text(new))[1:], *lines], kept, sync=True)
+    except OSError as error:
+        raise FileError(f"{store.path}: {error.strerror}") from None
+    return begun
 
 
 def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
     """The outlook in lines for people, one for each reason."""
-    by_why: dict[str, list[str]] = {}
-    for node, why in found.items():
-        by_why.setdefault(why, []).append(dag.names[node])
+    by_why = by_reason((dag.names[node], why) for node, why in found.items())
     for why, names in sorted(by_why.items()):
         some = " ".join(names[:MAX_NAMED])
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""

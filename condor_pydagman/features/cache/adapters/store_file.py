@@ -7,8 +7,11 @@ again, rather than one too few.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
@@ -18,6 +21,10 @@ from condor_pydagman.features.cache.store import Read, Record
 MAX_BYTES = 1 << 29  # of the file; a node takes some hundreds
 MAX_LINES_A_NODE = 6  # on average; with more, the file is written anew
 FEW_LINES = 1000  # for which that does not count
+# How often to look whether another process still changes the file: one that is stopped, or one of
+# somebody who can read the file, must not hold up DAGMan.
+LOCK_TRIES = 100
+_LOCK_STEP_S = 0.01  # between two looks whether another process is done
 
 _Identity = tuple[int, int, int, int]
 
@@ -26,8 +33,8 @@ class CacheFile:
     """The file, which others may delete or replace at any time.
 
     Args:
-        tidies: whether it is written anew when it is damaged or long: only one process may do so,
-            since lines that another one adds meanwhile are lost.
+        tidies: whether it is written anew when it is damaged or long: only one process does so,
+            since not all file systems have locks.
     """
 
     def __init__(self, path: str, *, tidies: bool = True) -> None:
@@ -36,6 +43,7 @@ class CacheFile:
         self._records: dict[str, Record] = {}
         self._seen: _Identity | None = None
         self._foreign = False  # somebody's file, which is left alone
+        self._fd = -1  # while no other process changes it
 
     def records(self) -> dict[str, Record]:
         """By names of nodes, what they were last done with; not to be changed."""
@@ -50,19 +58,49 @@ class CacheFile:
             return
         self._records.update(records)
         try:
-            fd = files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            try:
+            with self.alone() as fd:
                 new = not os.fstat(fd).st_size
+                is_known = self._seen == (None if new else self._identity())
                 data = "".join([store.HEAD + "\n"] * new + list(lines)).encode("ascii")
                 while data:
                     data = data[os.write(fd, data) :]
                 if sync:
                     os.fsync(fd)
-            finally:
-                os.close(fd)
-            self._seen = self._identity()
+            self._seen = self._identity() if is_known else None  # others have added lines
         except OSError as error:
             self._give_up(error.strerror or str(error))
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[int]:
+        """The file, opened to append, while no other process changes it, as far as locks go; may be
+        nested.
+
+        Raises:
+            OSError: it can't be opened.
+        """
+        if self._fd >= 0:
+            yield self._fd
+            return
+        self._fd = self._locked()
+        try:
+            yield self._fd
+        finally:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _locked(self) -> int:
+        for _ in range(LOCK_TRIES):
+            fd = files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(fd), os.stat(self.path)):
+                    return fd
+            except (BlockingIOError, FileNotFoundError):  # it is held; it has been deleted
+                time.sleep(_LOCK_STEP_S)
+            except OSError:  # the file system has no locks
+                return fd
+            os.close(fd)
+        return files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def _load(self) -> None:
         self._records = {}
@@ -85,14 +123,17 @@ class CacheFile:
             return
         if read.damage:
             self._say(read.damage)
-        if self._tidies and (read.damage or read.size < len(data) or _is_long(read)):
+        is_untidy = bool(read.damage) or read.size < len(data) or _is_long(read)
+        if is_untidy and self._tidies and self._fd < 0:
             self._write_anew()
         self._seen = self._identity()
 
     def _write_anew(self) -> None:
         try:
-            files.replace(os.path.realpath(self.path), store.whole_text(self._records))
-        except FileError as error:
+            with self.alone():
+                self._records = store.read(_read(self.path)).records  # another one may have added
+                files.replace(os.path.realpath(self.path), store.whole_text(self._records))
+        except (OSError, FileError) as error:
             self._give_up(str(error))
 
     def _give_up(self, why: str) -> None:
