@@ -40,8 +40,8 @@ FAMILIES = {
 }
 _PROGRAM = re.compile(r"condor_(pydagman [\w.+-]{1,32}|dagman)")
 _NODES = ("total", "done", "ready", "queued", "failed", "futile")
-# causes why nodes that are ready could not run
-_NOT_YET = ("node.retry", "script.running", "limit.full")
+# causes why nodes that are ready could not run, beside those with names of limits
+_NOT_YET = ("node.retry", "script.running")
 _JOBS = {"idle": "jobs_idle", "held": "jobs_held", "running": "jobs_running"}
 Labels = tuple[str, str]  # value of a family's own label, and user; '' for what it has not
 Sums = Mapping[str, Mapping[Labels, float]]

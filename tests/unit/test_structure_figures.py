@@ -66,7 +66,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_341}
+LOADED = {"modules": 135, "lines": 32_312}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -74,39 +74,39 @@ LOADED = {"modules": 135, "lines": 32_341}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1711,
-    "adapters": 8360,
-    "api": 2455,
-    "cli": 6079,
+    "": 1716,
+    "adapters": 8417,
+    "api": 2488,
+    "cli": 6065,
     "config": 1038,
-    "daemon": 5062,
+    "daemon": 5047,
     "dagman_job": 2232,
     "data_requests": 1745,
-    "engine": 7971,
-    "explain": 2080,
-    "features": 30732,
-    "follow": 4702,
+    "engine": 7964,
+    "explain": 2085,
+    "features": 30894,
+    "follow": 4815,
     "graph": 4303,
     "language": 4050,
-    "lint": 3949,
-    "monitor": 3739,
-    "picture": 3016,
+    "lint": 3972,
+    "monitor": 3744,
+    "picture": 3017,
     "placement": 13608,
     "pool": 1725,
-    "records": 2950,
-    "report": 2535,
+    "records": 2965,
+    "report": 2539,
     "transfer": 10,
     "web": 3044,
-    "workflow": 2692,
+    "workflow": 2697,
 }
-LINES_OF_TESTS = 135_966
+LINES_OF_TESTS = 136_412
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_307,
-    "cli/dagman.py": 35_208,
-    "cli/dag_checker.py": 18_080,
-    "cli/watch.py": 30_707,
-    "placement/data_node.py": 21_936,
+    "cli/submit_dag.py": 35_371,
+    "cli/dagman.py": 35_185,
+    "cli/dag_checker.py": 18_157,
+    "cli/watch.py": 30_896,
+    "placement/data_node.py": 21_934,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
