@@ -47,6 +47,14 @@ def test_the_rate_is_that_of_the_last_minutes() -> None:
     assert KEPT_S >= WINDOW_S
 
 
+def test_it_stands_still_when_five_nodes_should_have_been_done() -> None:
+    run = Run()
+    run.begun = 90.0
+    run.ends.extend(100.0 + number for number in range(8))
+    assert since_last_end(run, 107.0 + 28) == 0.0  # 5 nodes at 8 in 45 s: 28.1 s
+    assert since_last_end(run, 107.0 + 29) == 29.0
+
+
 def test_ends_of_long_ago_are_forgotten(bench: Bench) -> None:
     for cluster, name in enumerate("AB", 7):
         bench.submit(name, cluster)
