@@ -13,6 +13,7 @@ from typing import Any
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_state import state_of_ad
+from condor_pydagman.monitor.schedd_queries import IN_UNIVERSE, LOG, is_dagman, text_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.progress_ad import (
     CPU,
@@ -56,10 +57,8 @@ WANTED = (*_NUMBERS.values(), *_MORE.values(), *_OTHERS)
 # What the table does not show, and not having it costs the schedd a fifth less.
 _NOT_SHOWN = ("outer", "resumed", "starts", "queued", "futile", "refusals")
 SHOWN = tuple(a for a in WANTED if a not in (VERSION, *(_NUMBERS[name] for name in _NOT_SHOWN)))
-IS_DAGMAN = "JobUniverse == 7"  # to look at Cmd too would double the schedd's work
 # What a DAG waits for whose DAGMan does not run.
 _OF_JOB = {DagState.HELD: "dagman.held", DagState.IDLE: "dagman.idle"}
-_LOG = ".dagman.log"  # behind the name of the first DAG file: the log of DAGMan's job
 
 
 class QueuedDag(NamedTuple):
@@ -117,13 +116,8 @@ def queued_dags(
     Raises:
         PoolError: the schedd does not answer, or the expression can't be parsed.
     """
-    ads = schedd_queries.ads_in_queue(f"{IS_DAGMAN} && ({condition})", wanted, name, pool)
+    ads = schedd_queries.ads_in_queue(f"{IN_UNIVERSE} && ({condition})", wanted, name, pool)
     return sorted(map(queued_dag, filter(is_dagman, ads)), key=lambda dag: dag.cluster)
-
-
-def is_dagman(ad: Mapping[str, Any]) -> bool:
-    """Whether a job of the scheduler universe is DAGMan's: by what it has published, or its log."""
-    return "DAG_NodesTotal" in ad or text_of(ad, "UserLog").endswith(_LOG)
 
 
 def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
@@ -152,15 +146,6 @@ def state_of(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
         return DagState.UNKNOWN, None
 
 
-def text_of(ad: Mapping[str, Any], attribute: str) -> str:
-    """A string of an ad; '' if it is none, `?` if it is not UTF-8, which the bindings need."""
-    try:
-        value = ad.get(attribute)
-    except ValueError:
-        return "?"
-    return value if isinstance(value, str) else ""
-
-
 def number_of(ad: Mapping[str, Any], attribute: str) -> int:
     """0 of what is no number: users set attributes to anything, and the bindings' Undefined is an
     int."""
@@ -174,5 +159,5 @@ def number_of(ad: Mapping[str, Any], attribute: str) -> int:
 def dag_file(ad: Mapping[str, Any]) -> str:
     """Path of the first DAG file of a DAGMan's job, by the name of its log."""
     log = text_of(ad, "UserLog")
-    name = log[: -len(_LOG)] if log.endswith(_LOG) else log
+    name = log[: -len(LOG)] if log.endswith(LOG) else log
     return os.path.normpath(os.path.join(text_of(ad, "Iwd"), name))
