@@ -49,10 +49,9 @@ _NUMBERS = {
     "waits_for_count": WAITS_FOR_COUNT,
     "refusals": REFUSALS,
     "memory_kb": MEMORY,
-    "cpu_s": CPU,
 }
 _MORE = {"jobs_held": MORE_HELD, "jobs_running": MORE_RUNNING}
-_OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", VERSION, WAITS_FOR)
+_OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", VERSION, WAITS_FOR, CPU)
 WANTED = (*_NUMBERS.values(), *_MORE.values(), *_OTHERS)
 # What the table does not show, and not having it costs the schedd a fifth less.
 _NOT_SHOWN = ("outer", "resumed", "starts", "queued", "futile", "refusals")
@@ -93,7 +92,7 @@ class QueuedDag(NamedTuple):
     jobs_completed: int
     refusals: int  # submissions that the schedd has not taken
     memory_kb: int  # of DAGMan's own, as it last published
-    cpu_s: int  # the same, of its process
+    cpu_s: float  # the same, of its process
 
     @property
     def jobs_an_hour(self) -> float:
@@ -134,6 +133,7 @@ def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
         program=f"condor_pydagman {version}" if version else stock,
         # What DAGMan had published before counts no more.
         waits_for=_OF_JOB.get(state) or text_of(ad, WAITS_FOR),
+        cpu_s=real_of(ad, CPU),
         **numbers,
     )
 
@@ -147,13 +147,18 @@ def state_of(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
 
 
 def number_of(ad: Mapping[str, Any], attribute: str) -> int:
+    """As `real_of`, a whole number."""
+    return int(real_of(ad, attribute))
+
+
+def real_of(ad: Mapping[str, Any], attribute: str) -> float:
     """0 of what is no number: users set attributes to anything, and the bindings' Undefined is an
     int."""
     try:
         value: Any = ad.get(attribute)
     except ValueError:
         return 0
-    return int(value) if type(value) in (int, float) and abs(value) < 1 << 63 else 0
+    return value if type(value) in (int, float) and abs(value) < 1 << 63 else 0
 
 
 def dag_file(ad: Mapping[str, Any]) -> str:
