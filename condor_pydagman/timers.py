@@ -144,8 +144,15 @@ RECOVERY_TIMEOUT_S = 5.0
 """For a recovery to come to rest, once the log has been replayed; then another DAGMan has its turn.
 The schedd has answered by then, unless it hangs."""
 
+TURN_LOOK_S = 0.02
+"""Between two looks for a turn, of the one DAGMan that looks.  A start takes longer."""
+
+LINE_LOOK_S = 2.0
+"""Between two looks for a signal, of those that wait in line to be that one.  Hundreds of them take
+little of a processor."""
+
 SIGNAL_LOOK_S = 0.1
-"""Between two looks for a signal meanwhile, and for a turn.  There is no loop yet."""
+"""Between two looks for a signal while DAGMan waits for its contact.  There is no loop yet."""
 
 START_TIMEOUT_S = 20.0
 """For the schedd to answer what precedes the first node.  It answers in milliseconds unless it

@@ -106,6 +106,7 @@ PURE = (
 # Modules of pure layers that fetch what the others are given, and why they are beside them.
 FETCHERS = {
     "data_requests/site_programs.py": "which modules a site has that are safe to run",
+    "explain/explained.py": "the explanation, with what is asked for it",
     "explain/fact_collection.py": "what is to be known for an explanation",
     "explain/last_lines.py": "what failed jobs and scripts have written",
     "explain/jobs.py": "the jobs that are idle or held",

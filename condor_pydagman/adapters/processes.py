@@ -123,11 +123,11 @@ def memory_kb(pid: int) -> tuple[int, int]:
     return resident * page_kb, shared * page_kb
 
 
-def own_usage() -> tuple[int, int]:
+def own_usage() -> tuple[int, float]:
     """This process's own memory, in KB, without what it may share with others, and its CPU time in
     seconds; 0 KB where nothing tells."""
     try:
         resident, shared = memory_kb(os.getpid())
     except OSError:
         resident = shared = 0
-    return resident - shared, int(time.process_time())
+    return resident - shared, time.process_time()

@@ -5,6 +5,9 @@ second of a processor.  A turn is the lock of a file in a directory of the user'
 with the process.  Whatever goes wrong, DAGMan starts without one: other users can take the name of
 the directory, but keep nobody waiting.
 
+Hundreds may wait.  One of them looks for a turn; the others wait in the kernel for the lock that
+this one has, so they take next to no time of a processor.
+
 Who waits for a turn has loaded no more than this module, so it imports nothing large.  HTCondor's
 configuration is not known by then: the limit is what the last start has found there, kept beside
 the locks.
@@ -18,7 +21,7 @@ import os
 import signal
 import time
 
-from condor_pydagman.timers import SIGNAL_LOOK_S, START_TURN_TIMEOUT_S
+from condor_pydagman.timers import LINE_LOOK_S, START_TURN_TIMEOUT_S, TURN_LOOK_S
 from condor_pydagman.vocabulary import EXIT_RESTART, MEMORY
 
 TYPE_CHECKING = False  # as in `condor_pydagman`
@@ -29,6 +32,7 @@ DIRECTORY = "/var/tmp/condor_pydagman-starts"  # noqa: S108 - with the user's nu
 LIMIT = 8  # the default of the knob
 PER_PROCESSOR = 2
 _VARIABLE = "_CONDOR_PYDAGMAN_MAX_STARTS"
+_LINE = "line."  # behind it the number of places: the file whose lock has who looks for one
 _KEPT = "limit"  # a symbolic link to the number, which is read and replaced in one step
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
@@ -68,17 +72,49 @@ def wait_for_turn(
         if lock < 0 < places:
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
             last, until = 0, clock()
-            while lock < 0 and not signal.sigpending():
-                if clock() >= until:
-                    last, before = _last_taken(directory, places), last
-                    if last == before:  # what has the turns hangs
-                        break
-                    until = clock() + START_TURN_TIMEOUT_S
-                pause(SIGNAL_LOOK_S)
-                if os.getppid() != parent:
-                    raise SystemExit(EXIT_RESTART)
-                lock = _locked(directory, places)
+            with _lined_up(directory, f"{_LINE}{places}") as is_first:
+                while lock < 0 and not signal.sigpending():
+                    if clock() >= until:
+                        last, before = _last_taken(directory, places), last
+                        if last == before:  # what has the turns hangs
+                            break
+                        until = clock() + START_TURN_TIMEOUT_S
+                    looks = is_first()
+                    if looks:
+                        pause(TURN_LOOK_S)
+                    if os.getppid() != parent:
+                        raise SystemExit(EXIT_RESTART)
+                    lock = _locked(directory, places) if looks else -1
     return StartTurn(lock)
+
+
+@contextlib.contextmanager
+def _lined_up(directory: int, name: str) -> Iterator[Callable[[], bool]]:
+    """Within, what is given waits for a while, until this process is the one that looks for a turn,
+    and tells whether it is."""
+    line = os.open(name, _LOCK, 0o600, dir_fd=directory)
+
+    def is_first() -> bool:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, LINE_LOOK_S)
+            fcntl.flock(line, fcntl.LOCK_EX)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except InterruptedError:  # it may have become so just then: this is told the next time
+            return False
+        return True
+
+    before = signal.signal(signal.SIGALRM, _interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
+    try:
+        yield is_first
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGALRM,))
+        signal.signal(signal.SIGALRM, before)
+        os.close(line)
+
+
+def _interrupt(*_: object) -> None:
+    raise InterruptedError
 
 
 def keep_limit(limit: int) -> None:

@@ -21,9 +21,9 @@ from condor_pydagman.api.run_glance import Glance, is_large
 from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.api.run_report import RunReport
 from condor_pydagman.api.run_tables import Row, attempt_rows, frame, statistics_rows
-from condor_pydagman.cli.explain import explained
 from condor_pydagman.cli.report_command import page
 from condor_pydagman.errors import FileError, PoolError, PydagmanError, UsageError
+from condor_pydagman.explain.explained import explained
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.run_model import OVER, DagState
 from condor_pydagman.monitor.dagman_job_commands import act_on

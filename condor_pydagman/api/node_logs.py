@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from condor_pydagman.cli.copied_file import end_of, without_controls
-from condor_pydagman.cli.logs_command import output_of
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.node_output import Written
+from condor_pydagman.monitor.node_output import Written, output_of_node
 from condor_pydagman.monitor.plan import known_plan
 
 MAX_BYTES = 1 << 24  # of all files together
@@ -52,6 +51,6 @@ class NodeLogs(Written):
 
 def logs_of(found: FoundDag, node: str, kind: str, attempt: int | None) -> NodeLogs:
     """Those of one attempt of a node; see `NodeOutput`."""
-    monitor, output = output_of(found, node, kind, known_plan)
+    monitor, output = output_of_node(found, node, kind, known_plan)
     written = output.look(monitor.run, attempt, over=monitor.over)
     return NodeLogs(*written._replace(reader=monitor.found.run_by))

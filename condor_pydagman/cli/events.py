@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
                 print(event.to_json())
         sys.stdout.flush()
     if not told and monitor.problems:
-        raise no_logs(monitor)
+        raise monitor.no_logs()
     return 0
 
 
@@ -76,14 +76,6 @@ def add_kind_option(parser: argparse.ArgumentParser) -> None:
 def is_wanted(event: DagEvent, kinds: list[str] | None) -> bool:
     """Whether an event is of one of the kinds, None for all."""
     return kinds is None or any(fnmatch.fnmatchcase(event.name, kind) for kind in kinds)
-
-
-def no_logs(monitor: DagMonitor) -> PydagmanError:
-    """What is wrong with a DAG of which no event could be read."""
-    problems = "; ".join(monitor.problems)
-    return PydagmanError(
-        f"{monitor.found.name} has not started, or its logs were deleted: {problems}"
-    )
 
 
 def plan_of(found: FoundDag) -> Plan:

@@ -14,7 +14,7 @@ from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.monitor import ended_dags, schedd_queries
 from condor_pydagman.monitor.found_dag import FoundDag, counts_of, find_dag, found_by_ad, started_in
 from condor_pydagman.monitor.found_state import state_of_files
-from condor_pydagman.monitor.queued_dags import IS_DAGMAN, queued_dag
+from condor_pydagman.monitor.queued_dags import queued_dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_ad import quoted
 from condor_pydagman.records.progress_ad import VERSION, WAITS_FOR
@@ -80,12 +80,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _of_schedd(most: int, *, subdags: bool) -> list[Row]:
     """Of the queue, then of the history; of runs of one DAG in the history, the newest."""
-    own = f"{IS_DAGMAN} && Owner =?= {quoted(schedd_queries.user())}"
+    own = f"Owner =?= {quoted(schedd_queries.user())}"
     own += "" if subdags else " && DAGManJobId is undefined"
-    queued = schedd_queries.ads_in_queue(own, WANTED, "", "")
-    found = [(ad, "queue") for ad in sorted(queued, key=lambda ad: int(ad["ClusterId"]))]
+    jobs = schedd_queries.ads_in_queue(f"{schedd_queries.IN_UNIVERSE} && {own}", WANTED, "", "")
+    queued = sorted(filter(schedd_queries.is_dagman, jobs), key=lambda ad: int(ad["ClusterId"]))
+    found = [(ad, "queue") for ad in queued]
     if most:
-        ended = schedd_queries.ads_in_history(own, WANTED, most, "", "")
+        dags = f"{schedd_queries.IS_DAGMAN} && {own}"
+        ended = schedd_queries.ads_in_history(dags, WANTED, most, "", "")
         found += [(ad, "history") for ad in ended]
     rows: dict[str, Row] = {}
     for ad, place in found:

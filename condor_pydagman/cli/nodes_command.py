@@ -17,12 +17,12 @@ from condor_pydagman.cli.autoformat import LETTERS, AutoFormat
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
-from condor_pydagman.cli.which_node import no_such_node
 from condor_pydagman.dagman_job.options import nearest
 from condor_pydagman.errors import FileError, UsageError
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.plan import with_logs
 from condor_pydagman.monitor.told_runs import Told, told_of
+from condor_pydagman.monitor.which_node import no_such_node
 from condor_pydagman.names import logged_name
 from condor_pydagman.report.node_list import FIELDS, VERSION, is_pattern, node_rows
 

@@ -9,7 +9,7 @@ from collections import deque
 from functools import partial
 
 from condor_pydagman.adapters.shown_time import local_text
-from condor_pydagman.cli.events import add_kind_option, is_wanted, no_logs
+from condor_pydagman.cli.events import add_kind_option, is_wanted
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print(event)
     if not arguments.follow:
         if not monitor.run.begun and monitor.problems:
-            raise no_logs(monitor)
+            raise monitor.no_logs()
         return 0
     for events in follow(monitor, time.sleep):
         for event in events:

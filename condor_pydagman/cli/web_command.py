@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="DAG",
         help="DAGs to show besides all of yours in the queue and those that ended lately: the first"
         " DAG file of each submission, or the cluster of DAGMan's job (default: those running in"
-        " this directory)",
+        " this directory); if you name one, the page opens with it",
     )
     parser.add_argument(
         "--port",
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise PydagmanError(
             f"the page needs the Python package aiohttp: {to_install('aiohttp')}"
         ) from None
-    named = [find_dag(dag) for dag in arguments.dags] or _running_here()
+    named = [find_dag(dag) for dag in arguments.dags]
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(named, arguments.port, browser=not arguments.no_browser))
     return 0
@@ -84,12 +84,13 @@ async def _serve(named: list[FoundDag], port: int, *, browser: bool) -> None:
 
     from condor_pydagman.web.access import Access, Connections
     from condor_pydagman.web.application import PageServer
-    from condor_pydagman.web.dags_list import DagsList
+    from condor_pydagman.web.dags_list import DagsList, id_of
     from condor_pydagman.web.steering import Steering
     from condor_pydagman.web.threads import Threads
 
     threads, access = Threads(), Access()
-    server = PageServer(DagsList(named, threads), access, threads, Steering())
+    dags = DagsList(named or _running_here(), threads)
+    server = PageServer(dags, access, threads, Steering())
     runner = web.AppRunner(
         server.application, access_log=None, handle_signals=False, shutdown_timeout=1.0
     )
@@ -101,8 +102,9 @@ async def _serve(named: list[FoundDag], port: int, *, browser: bool) -> None:
         access.port = bound[0].getsockname()[1]
         loop, connections = asyncio.get_running_loop(), Connections(runner.server, server.has_asked)
         listeners = [await loop.create_server(connections, sock=one) for one in bound]
-        say(access.url, flush=True)
-        with _opened(access.url) if browser else contextlib.nullcontext():
+        url = access.url + (f"#/{id_of(named[0])}" if len(named) == 1 else "")
+        say(url, flush=True)
+        with _opened(url) if browser else contextlib.nullcontext():
             await _until_signal()
         for listener in listeners:
             listener.close()

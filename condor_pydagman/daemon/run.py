@@ -90,7 +90,7 @@ class OwnProcess(NamedTuple):
     directory: str  # where it works
     orphaned: Callable[[], bool]  # tells whether the process that started this one is gone
     # its own memory in KB, and its CPU time in seconds
-    usage: Callable[[], tuple[int, int]] = lambda: (0, 0)
+    usage: Callable[[], tuple[int, float]] = lambda: (0, 0.0)
 
 
 class Ports(NamedTuple):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Union
 
 from condor_pydagman.adapters.local_time import logged_minute
-from condor_pydagman.errors import PoolError, UsageError
+from condor_pydagman.errors import PoolError, PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Follower, Plan, is_start_of_post, order, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
@@ -175,6 +175,11 @@ class DagMonitor:
         """Which of the logs can't be read, and why."""
         files = self._lines.file, self._jobs.file
         return [file.problem for file in files if file.problem]
+
+    def no_logs(self) -> PydagmanError:
+        """What is wrong with a DAG of which no event could be read."""
+        reason = f"has not started, or its logs were deleted: {'; '.join(self.problems)}"
+        return PydagmanError(f"{self.found.name} {reason}")
 
     def read(self) -> Run:
         """Read the logs to their ends without telling events, from now on, which takes a third of

@@ -7,7 +7,8 @@ from typing import Any
 
 from condor_pydagman.follow.run_model import COUNTS
 from condor_pydagman.monitor import schedd_queries
-from condor_pydagman.monitor.queued_dags import IS_DAGMAN, dag_file, number_of, state_of, text_of
+from condor_pydagman.monitor.queued_dags import dag_file, number_of, state_of
+from condor_pydagman.monitor.schedd_queries import IS_DAGMAN, text_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import progress_ad
 
@@ -78,8 +79,7 @@ def ended_dags(condition: str, most: int, *, name: str = "", pool: str = "") -> 
     Raises:
         PoolError: the schedd does not answer.
     """
-    logs = 'DAG_NodesTotal =!= undefined || regexp("[.]dagman[.]log$", UserLog)'
-    condition = f"{IS_DAGMAN} && ({logs}) && ({condition})"
+    condition = f"{IS_DAGMAN} && ({condition})"
     ads = schedd_queries.ads_in_history(condition, WANTED, most, name, pool)
     return list(map(ended_dag, ads))
 
@@ -101,9 +101,9 @@ def lately_ended_ads(after: float, most: int) -> list[Mapping[str, Any]]:
 
     own = f'Owner == "{schedd_queries.user()}"'
     which = f"{own} && DAGManJobId =?= undefined && EnteredCurrentStatus >= {int(after)}"
-    condition = f'{IS_DAGMAN} && regexp("[.]dagman[.]log$", UserLog) && {which}'
     since = f"{left_before(_ANY_CLUSTER, after)} && {own}"
     wanted = (*WANTED, *FOR_FILES)
+    condition = f"{IS_DAGMAN} && {which}"
     return schedd_queries.ads_in_history(condition, wanted, most, "", "", since=since)
 
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from condor_pydagman.errors import PoolError, UsageError
+from condor_pydagman.follow.follower import Plan
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.data_node_logs import output_of_worker
 from condor_pydagman.monitor.file_facts import changed_at, shown
-from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.job_files import JobFiles, by_ads, by_description, same_files
+from condor_pydagman.monitor.plan import with_logs
+from condor_pydagman.monitor.which_node import no_such_node
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of, printable
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 _CLOCK_S = 1.0  # by which times of files may differ from those of the log
 
@@ -215,3 +220,71 @@ class NodeOutput:
                     f" what the one before wrote: it has only the output of the last, attempt"
                     f" {begun[-1].number + 1}. $(RETRY) in the name of the file keeps all"
                 )
+
+
+def output_of_node(
+    found: FoundDag, name: str, kind: str, read: Callable[[FoundDag], Plan]
+) -> tuple[DagMonitor, NodeOutput]:
+    """What a node writes, and the DAG that has it.
+
+    Args:
+        found: that DAG, or one whose sub-DAG it is.
+        name: of the node.
+        kind: `output`, `error` or `log`.
+        read: reads the files of a DAG.
+
+    Raises:
+        PydagmanError: there is no such node, it has no job, or nothing is known of a run.
+    """
+    monitor, inner = _followed(found, name, read)
+    _refuse_without_job(monitor, inner)
+    return monitor, NodeOutput(monitor.found, monitor.tally().dag, inner, kind)
+
+
+def _followed(
+    found: FoundDag, name: str, read: Callable[[FoundDag], Plan]
+) -> tuple[DagMonitor, str]:
+    """The DAG that has the node, which can be a sub-DAG of the one named; and its name there.
+
+    Raises:
+        PydagmanError: there is no such node, or nothing of a run.
+    """
+    found = with_logs(found)
+    monitor = DagMonitor(found, read_plan=partial(read, found))
+    run = monitor.read()
+    dag = monitor.tally().dag
+    if (dag is not None and dag.find(name) is not None) or logged_name(name) in run.nodes:
+        if not run.begun and monitor.problems:
+            raise monitor.no_logs()
+        return monitor, name
+    inner = _sub_dag(dag, name) if dag is not None else None
+    if dag is None or inner is None:
+        known = dag.names if dag is not None else list(run.nodes)
+        raise no_such_node(found.name, name, known)
+    below = find_dag(shown(_file_of(found, dag, inner)), ask=False)
+    return _followed(below, name[len(dag.names[inner]) + 1 :], read)
+
+
+def _sub_dag(dag: Dag, name: str) -> int | None:
+    """The SUBDAG node that a name begins with; of several the one with the longest name."""
+    begun = [node for node in dag.subdags if name.startswith(f"{dag.names[node]}+")]
+    return max(begun, key=lambda node: len(dag.names[node]), default=None)
+
+
+def _file_of(found: FoundDag, dag: Dag, node: int) -> str:
+    return os.path.join(found.directory, dag.directories.get(node, ""), dag.subdags[node])
+
+
+def _refuse_without_job(monitor: DagMonitor, name: str) -> None:
+    dag = monitor.tally().dag
+    node = dag.find(name) if dag is not None else None
+    if dag is None or node is None:
+        return
+    if dag.kinds[node] == NodeKind.SUBDAG:
+        file = printable(shown(_file_of(monitor.found, dag, node)))
+        raise UsageError(
+            f"node {message(name)} is the DAG {file}: name one of its nodes, as {message(name)}"
+            f"+NODE; condor_pydagman tail {file} shows what has happened in it"
+        )
+    if dag.is_noop(node):
+        raise UsageError(f"node {message(name)} is a NOOP node, which has no job")

@@ -13,6 +13,7 @@ from typing import Any
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_state import state_of_ad
+from condor_pydagman.monitor.schedd_queries import IN_UNIVERSE, LOG, is_dagman, text_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.progress_ad import (
     CPU,
@@ -48,10 +49,9 @@ _NUMBERS = {
     "waits_for_count": WAITS_FOR_COUNT,
     "refusals": REFUSALS,
     "memory_kb": MEMORY,
-    "cpu_s": CPU,
 }
 _MORE = {"jobs_held": MORE_HELD, "jobs_running": MORE_RUNNING}
-_OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", VERSION, WAITS_FOR)
+_OTHERS = ("Owner", "Iwd", "UserLog", "JobStatus", "DAG_Status", VERSION, WAITS_FOR, CPU)
 WANTED = (*_NUMBERS.values(), *_MORE.values(), *_OTHERS)
 # What the table does not show, and not having it costs the schedd a fifth less.
 _NOT_SHOWN = ("outer", "resumed", "starts", "queued", "futile", "refusals")
@@ -59,10 +59,8 @@ SHOWN = tuple(a for a in WANTED if a not in (VERSION, *(_NUMBERS[name] for name 
 # What a job keeps while it is in the queue: fields here, and attributes of its ad.
 _KEPT, _OF_KEPT = ("owner", "dag", "submitted"), ("Owner", "Iwd", "UserLog", "QDate")
 CHANGING = tuple(a for a in SHOWN if a not in _OF_KEPT)
-IS_DAGMAN = "JobUniverse == 7"  # to look at Cmd too would double the schedd's work
 # What a DAG waits for whose DAGMan does not run.
 _OF_JOB = {DagState.HELD: "dagman.held", DagState.IDLE: "dagman.idle"}
-_LOG = ".dagman.log"  # behind the name of the first DAG file: the log of DAGMan's job
 
 
 class QueuedDag(NamedTuple):
@@ -98,7 +96,7 @@ class QueuedDag(NamedTuple):
     jobs_completed: int
     refusals: int  # submissions that the schedd has not taken
     memory_kb: int  # of DAGMan's own, as it last published
-    cpu_s: int  # the same, of its process
+    cpu_s: float  # the same, of its process
 
     @property
     def jobs_an_hour(self) -> float:
@@ -121,7 +119,7 @@ def queued_dags(
     Raises:
         PoolError: the schedd does not answer, or the expression can't be parsed.
     """
-    ads = schedd_queries.ads_in_queue(f"{IS_DAGMAN} && ({condition})", wanted, name, pool)
+    ads = schedd_queries.ads_in_queue(f"{IN_UNIVERSE} && ({condition})", wanted, name, pool)
     return sorted(map(queued_dag, filter(is_dagman, ads)), key=lambda dag: dag.cluster)
 
 
@@ -134,7 +132,7 @@ class Looks:
     """
 
     def __init__(self, condition: str, name: str, pool: str) -> None:
-        self._condition = f"{IS_DAGMAN} && ({condition})"
+        self._condition = f"{IN_UNIVERSE} && ({condition})"
         self._place = name, pool
         self._known: dict[int, QueuedDag | None] = {}  # by cluster; None for what is no DAGMan's
 
@@ -168,11 +166,6 @@ class Looks:
         return min(new, default=None)
 
 
-def is_dagman(ad: Mapping[str, Any]) -> bool:
-    """Whether a job of the scheduler universe is DAGMan's: by what it has published, or its log."""
-    return "DAG_NodesTotal" in ad or text_of(ad, "UserLog").endswith(_LOG)
-
-
 def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
     """The DAG of the ad of a DAGMan's job."""
     numbers = {name: number_of(ad, attribute) for name, attribute in _NUMBERS.items()}
@@ -190,6 +183,7 @@ def queued_dag(ad: Mapping[str, Any]) -> QueuedDag:
         program=f"condor_pydagman {version}" if version else stock,
         waits_for=cause,
         waits_for_names=names,
+        cpu_s=real_of(ad, CPU),
         **numbers,
     )
 
@@ -202,27 +196,23 @@ def state_of(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
         return DagState.UNKNOWN, None
 
 
-def text_of(ad: Mapping[str, Any], attribute: str) -> str:
-    """A string of an ad; '' if it is none, `?` if it is not UTF-8, which the bindings need."""
-    try:
-        value = ad.get(attribute)
-    except ValueError:
-        return "?"
-    return value if isinstance(value, str) else ""
-
-
 def number_of(ad: Mapping[str, Any], attribute: str) -> int:
+    """As `real_of`, a whole number."""
+    return int(real_of(ad, attribute))
+
+
+def real_of(ad: Mapping[str, Any], attribute: str) -> float:
     """0 of what is no number: users set attributes to anything, and the bindings' Undefined is an
     int."""
     try:
         value: Any = ad.get(attribute)
     except ValueError:
         return 0
-    return int(value) if type(value) in (int, float) and abs(value) < 1 << 63 else 0
+    return value if type(value) in (int, float) and abs(value) < 1 << 63 else 0
 
 
 def dag_file(ad: Mapping[str, Any]) -> str:
     """Path of the first DAG file of a DAGMan's job, by the name of its log."""
     log = text_of(ad, "UserLog")
-    name = log[: -len(_LOG)] if log.endswith(_LOG) else log
+    name = log[: -len(LOG)] if log.endswith(LOG) else log
     return os.path.normpath(os.path.join(text_of(ad, "Iwd"), name))

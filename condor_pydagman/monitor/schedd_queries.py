@@ -13,6 +13,27 @@ from condor_pydagman.errors import PoolError, bindings_missing
 from condor_pydagman.names import logged_name
 
 Ad = Mapping[str, Any]
+LOG = ".dagman.log"  # behind the name of the first DAG file: the log of DAGMan's job
+_UNIVERSE = 7  # of DAGMan's jobs
+IN_UNIVERSE = f"JobUniverse == {_UNIVERSE}"  # more would double the schedd's work; see `is_dagman`
+# What that says, as a condition for a search of the history.
+IS_DAGMAN = (
+    f'{IN_UNIVERSE} && (DAG_NodesTotal =!= undefined || regexp("[.]dagman[.]log$", UserLog))'
+)
+
+
+def is_dagman(ad: Ad) -> bool:
+    """Whether a job of the scheduler universe is DAGMan's: by what it has published, or its log."""
+    return "DAG_NodesTotal" in ad or text_of(ad, "UserLog").endswith(LOG)
+
+
+def text_of(ad: Ad, attribute: str) -> str:
+    """A string of an ad; '' if it is none, `?` if it is not UTF-8, which the bindings need."""
+    try:
+        value = ad.get(attribute)
+    except ValueError:
+        return "?"
+    return value if isinstance(value, str) else ""
 
 
 def dagman_ad(cluster: int) -> Ad:
@@ -65,7 +86,8 @@ def my_dagman_ads(*, also: str = "false") -> list[Ad]:
     Raises:
         PoolError: the schedd does not answer.
     """
-    return _query(f'(JobUniverse == 7 || ({also})) && Owner == "{user()}"', ())
+    ads = _query(f'({IN_UNIVERSE} || ({also})) && Owner == "{user()}"', ())
+    return [ad for ad in ads if ad.get("JobUniverse") != _UNIVERSE or is_dagman(ad)]
 
 
 def ads_in_queue(condition: str, wanted: Sequence[str], name: str, pool: str) -> list[Ad]:

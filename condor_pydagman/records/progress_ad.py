@@ -25,9 +25,9 @@ MEMORY = "PYDAGMAN_MemoryKB"  # of DAGMan's own, without what processes share
 CPU = "PYDAGMAN_CpuSeconds"  # of DAGMan's process
 
 
-def usage(memory_kb: int, cpu_s: int) -> dict[str, str]:
+def usage(memory_kb: int, cpu_s: float) -> dict[str, str]:
     """What DAGMan uses, as values of attributes; none if that is not known."""
-    return {MEMORY: str(memory_kb), CPU: str(cpu_s)} if memory_kb else {}
+    return {MEMORY: str(memory_kb), CPU: f"{cpu_s:.2f}"} if memory_kb else {}
 
 
 def attributes(report: Report) -> dict[str, str | int]:

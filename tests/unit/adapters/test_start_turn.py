@@ -14,7 +14,7 @@ import pytest
 from condor_pydagman.adapters import start_turn
 from condor_pydagman.adapters.start_turn import StartTurn, keep_limit, wait_for_turn
 from condor_pydagman.config import Config
-from condor_pydagman.timers import SIGNAL_LOOK_S, START_TURN_TIMEOUT_S
+from condor_pydagman.timers import START_TURN_TIMEOUT_S, TURN_LOOK_S
 from condor_pydagman.vocabulary import EXIT_RESTART, MEMORY
 
 VARIABLE = "_CONDOR_PYDAGMAN_MAX_STARTS"
@@ -68,9 +68,9 @@ def test_as_many_start_as_may_and_the_next_waits_for_one_of_them_but_not_for_eve
     turns = at_once(places)
     time = Time(turns[1].end)
     turn = time.wait()
-    assert time.now == SIGNAL_LOOK_S
+    assert time.now == TURN_LOOK_S
     time.wait().end()
-    assert START_TURN_TIMEOUT_S <= time.now < START_TURN_TIMEOUT_S + 3 * SIGNAL_LOOK_S
+    assert START_TURN_TIMEOUT_S <= time.now < START_TURN_TIMEOUT_S + 3 * TURN_LOOK_S
     for one in (*turns, turn, turn):
         one.end()
     at_once(places)
@@ -97,7 +97,30 @@ def test_a_killed_process_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -
     assert killed.stdout and killed.stdout.read(1) == b"1"
     time = Time(lambda: (killed.kill(), killed.communicate()))
     time.wait()
-    assert time.now == SIGNAL_LOOK_S
+    assert time.now == TURN_LOOK_S
+
+
+def test_of_those_who_wait_one_looks_for_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start_turn, "LINE_LOOK_S", 0.01)
+    monkeypatch.setenv(VARIABLE, "1")
+    (turn,) = at_once(1)
+    looks = "lambda _: os.write(1, b'1') and signal.sigwait([signal.SIGTERM])"
+    first = in_a_process(f"start_turn.wait_for_turn(pause={looks})")
+    assert first.stdout and first.stdout.read(1) == b"1"
+    times, pauses = [0.0], [0.0]
+
+    def clock() -> float:
+        times.append(0.0)
+        if len(times) == 10:
+            assert pauses == [0.0]
+            first.kill()
+            first.communicate()
+            turn.end()
+        return 0.0
+
+    wait_for_turn(clock, pauses.append)
+    assert pauses == [0.0, TURN_LOOK_S]
+    assert len(times) == 10
 
 
 def a_link(place: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_node_that_was_added_while_the_dag_runs(
         found = [name for name in ("A", "B") if name.startswith(prefix)]
         return SteeringAnswer(1, (), 0, {"names": found})
 
-    monkeypatch.setattr("condor_pydagman.cli.explain.steer", names)
+    monkeypatch.setattr("condor_pydagman.explain.explained.steer", names)
     with open("t.dag", "a") as file:
         file.write("JOB C c.sub\n")
     with held("t.dag.lock", ""):

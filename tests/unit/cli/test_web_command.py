@@ -17,6 +17,8 @@ import pytest
 
 from condor_pydagman.adapters import installation
 from condor_pydagman.cli import pydagman, web_command
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.web.dags_list import id_of
 from tests.dag_logs import DagLogs
 from tests.waiting import LIMIT_S
 
@@ -62,8 +64,10 @@ def dag(work_directory: Path) -> str:
 def test_from_the_address_to_the_end(dag: str, end: signal.Signals, address: str) -> None:
     if address == "::1" and not has_ipv6():
         pytest.skip("no IPv6 here")
-    with served(dag) as (process, name, port, path):
+    with served(dag) as (process, name, port, url):
+        path, _, shown = url.partition("#/")
         assert path.startswith("/?token=")
+        assert shown == id_of(find_dag(dag))
         connection = http.client.HTTPConnection(address, port, timeout=LIMIT_S)
         with contextlib.closing(connection) as browser:
             host = {"Host": f"{name}:{port}"}

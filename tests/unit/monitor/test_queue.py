@@ -64,6 +64,23 @@ def test_a_job_that_the_schedd_does_not_have(monkeypatch: pytest.MonkeyPatch) ->
         schedd_queries.dagman_ad(7)
 
 
+def test_other_jobs_of_the_scheduler_universe_are_no_dags(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged = {"ClusterId": 1, "JobUniverse": 7, "UserLog": "t.dag.dagman.log"}
+    published = {"ClusterId": 2, "JobUniverse": 7, "DAG_NodesTotal": 4}
+    others = [{"ClusterId": 3, "JobUniverse": 7, "UserLog": "cron.log"}, {"JobUniverse": 7}]
+    held = {"ClusterId": 5, "JobUniverse": 5}
+
+    class Schedd:
+        def query(self, *_: Any, **__: Any) -> list[Any]:
+            return [logged, *others, published, held]
+
+    monkeypatch.setattr(htcondor2, "Schedd", Schedd)
+    assert schedd_queries.my_dagman_ads(also="held") == [logged, published, held]
+    condition = classad2.ExprTree(schedd_queries.IS_DAGMAN)
+    found = [condition.eval(classad2.ClassAd(ad)) for ad in (logged, published, held)]
+    assert found == [True, True, False]
+
+
 def test_a_job_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
     class Schedd:
         def query(self, condition: str, *_: Any, **__: Any) -> list[Any]:

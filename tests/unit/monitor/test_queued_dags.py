@@ -36,6 +36,7 @@ OURS: dict[str, Any] = {
     "PYDAGMAN_Version": "9.8",
     "PYDAGMAN_WaitsFor": "job.held",
     "PYDAGMAN_WaitsForCount": 1,
+    "PYDAGMAN_CpuSeconds": 0.43,
 }
 
 
@@ -45,7 +46,7 @@ def test_of_ours() -> None:
     assert (dag.program, dag.waits_for, dag.waits_for_count) == (
         "condor_pydagman 9.8", "job.held", 1
     )  # fmt: skip
-    assert (dag.done, dag.total, dag.last_end) == (1, 4, 0)
+    assert (dag.done, dag.total, dag.last_end, dag.cpu_s) == (1, 4, 0, 0.43)
     assert dag.jobs_an_hour == 6.0
 
 

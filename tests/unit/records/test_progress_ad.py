@@ -44,7 +44,7 @@ def test_what_is_not_there_is_not_published() -> None:
     more = progress_ad.attributes(NOTHING._replace(last_end_at=5.5, refusals=2))
     assert more[progress_ad.LAST_END] == 5 and more[progress_ad.REFUSALS] == 2
     assert progress_ad.usage(0, 7) == {}
-    assert progress_ad.usage(12, 7) == {progress_ad.MEMORY: "12", progress_ad.CPU: "7"}
+    assert progress_ad.usage(12, 7.256) == {progress_ad.MEMORY: "12", progress_ad.CPU: "7.26"}
 
 
 def test_what_the_history_keeps() -> None:

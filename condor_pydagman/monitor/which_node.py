@@ -1,4 +1,4 @@
-"""Names of nodes on command lines: of a DAG, and of its sub-DAGs."""
+"""Names of nodes that people give: of a DAG, and of its sub-DAGs."""
 
 from __future__ import annotations
 
