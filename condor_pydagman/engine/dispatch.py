@@ -51,7 +51,7 @@ def dispatch(run: RunState) -> None:
     removals = run.removals
     if removals.due or removals.delayed or removals.refused:
         _remove_clusters(run)
-    if written.holding and _is_held(run):
+    if (written.holding or run.phase is Phase.FINISHING) and _is_held(run):
         return
     for work in hooks.work:
         work()
@@ -99,8 +99,9 @@ def _write_save_points(run: RunState) -> None:
 
 
 def _is_held(run: RunState) -> bool:
-    """Whether records of kinds that hold the DAG up do so."""
-    return run.phase is not Phase.FINISHING
+    """Whether nothing starts, since a record is on its way: of a kind that holds the DAG up, or the
+    one that the FINAL node begins."""
+    return run.final_waits if run.phase is Phase.FINISHING else bool(run.written.holding)
 
 
 def _rewrite_overdue(run: RunState) -> None:
@@ -155,7 +156,7 @@ def _later_deadlines(run: RunState) -> Iterator[float]:
 def _deadlines(run: RunState, looks: bool) -> Iterator[float | None]:
     yield run.removals.next_time()
     yield run.written.next_time()
-    if run.written.holding and _is_held(run):
+    if _is_held(run):
         yield from _later_deadlines(run)
         return
     for deadline in run.hooks.deadline:

@@ -258,7 +258,6 @@ def _journal_final(run: RunState, code: int) -> None:
     """
     assert run.final is not None
     run.enter(Phase.FINISHING)
-    _drop_ready(run)
     outcome = run.end.begun.outcome if run.end.begun is not None else "success"
     text = f"{run.shown_status.name} {outcome}"
     run.journal(

@@ -314,13 +314,13 @@ class RunState:
         return self.end.wanted is not None or self.end.begun is not None or self.final_begun
 
     def is_closed_to(self, node: int) -> bool:
-        """Whether `node` may not be started any more, since the FINAL node has begun, or since it
-        is not wanted."""
+        """Whether `node` may not be started any more, since the FINAL node has begun, as the log
+        has it, or since it is not wanted."""
         if node == self.final:
             return False
         if self.nodes.marks[node] & (UNWANTED | CLEANING) == UNWANTED:
             return True
-        return self.final is not None and self.final_begun
+        return self.final is not None and self.nodes.states[self.final] != State.WAITING
 
     def is_ordinary(self, node: int) -> bool:
         """Whether `node` is neither the FINAL node nor a SERVICE."""

@@ -132,7 +132,7 @@ def _throttles(run: RunState) -> None:
 def _special(run: RunState) -> None:
     """While the FINAL node runs nothing else is ready; before the go-ahead, nothing is begun."""
     states = run.nodes.states
-    if run.phase is Phase.FINISHING:
+    if run.phase is Phase.FINISHING and not run.final_waits:
         for node in run.nodes.in_state(State.READY, State.RETRY_WAIT):
             assert node == run.final, run.nodes.move_history(node)
     if not run.provisioner.ready and not run.recovering:

@@ -290,7 +290,7 @@ class Oracles:
         failed = (n for n in ordinary if states[n] == State.FAILED)
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
         anew = _all(part.done_anew() for part in parts)
-        if any(part.blurs(dag) for part in parts):
+        if self._world.ever_garbled or any(part.blurs(dag) for part in parts):
             anew = {one.name for one in process.engine.node_reports() if one.anew}
         done -= anew
         unneeded = {one.name for one in process.engine.node_reports() if one.not_needed}

@@ -169,7 +169,7 @@ class SpecialOracles:
             if calm:
                 self._retries_start(process)
                 self._hold_scripts_start(process)
-            if finishing or calm:
+            if calm or (finishing and not run.final_waits):
                 work_is_started(engine, self._world.having)
             self._removals_are_repeated()
         if isinstance(an_input, inputs.LimitsWanted):
