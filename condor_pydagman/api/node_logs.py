@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from condor_pydagman.cli.copied_file import end_of, without_controls
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_output import Written, output_of_node
@@ -45,8 +47,9 @@ class NodeLogs(Written):
         shown = without_controls(self._data()) if self.files else self.why.encode()
         return shown.decode("utf-8", "backslashreplace")
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": str(self)}
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """For IPython, which prefers what it has for tuples to `_repr_mimebundle_`."""
+        printer.text(str(self))
 
 
 def logs_of(found: FoundDag, node: str, kind: str, attempt: int | None) -> NodeLogs:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from condor_pydagman.cli.explain import MAX_WIDTH, text_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.printable import printable
@@ -25,5 +27,6 @@ class RunExplanation(Explanation):
     def __str__(self) -> str:
         return "\n".join(map(printable, text_of(self, MAX_WIDTH)))
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": str(self)}
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """For IPython, which prefers what it has for tuples to `_repr_mimebundle_`."""
+        printer.text(str(self))

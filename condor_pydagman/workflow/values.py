@@ -150,7 +150,7 @@ def _difference(command: Command, read: Sequence[Command]) -> str:
         return ""
     fields = list(type(command).__annotations__)[1:]  # without the number of the line
     return "; ".join(
-        f"{field} = {said!r} would be read as {found!r}"
+        f"{field} = {said!r} would be read as {found!r}: if that is meant, write {field}={found!r}"
         for field, said, found in zip(fields, command[1:], read[0][1:])
         if said != found
     )

@@ -21,6 +21,7 @@ VALUE = "value "  # before the name of a submit command: what it comes to
 PROGRAMS = "programs"  # names of its executables, a line each
 WORDS = "words"  # short digests of those of its arguments
 AT = "at"  # which of these is the first that is another one, in words
+NAMES = "names"  # what COUNTS and IGNORES name
 UNREAD = "unread"  # why the text is compared as it is written
 INPUT = "input "  # before the name of an input file
 SCRIPT = "script "  # before the kind of one
@@ -152,4 +153,6 @@ def _described(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     has = "has" if len(names) == 1 else "have"
     at = new.get(AT) if "arguments" in names else ""
     what = f"{' and '.join(names)} in its submit description {has} changed"
+    if old.get(NAMES, new.get(NAMES)) != new.get(NAMES):
+        return f"{what}, with other COUNTS or IGNORES"
     return f"{what}{_BEFORE_AT}{at}" if at else what

@@ -205,6 +205,13 @@ def test_the_word_of_arguments_that_differs(tmp_path: Path, arguments: str, what
     assert place.why() == ("" if is_same else told)
 
 
+def test_other_names_that_count_are_told_instead_of_a_word(tmp_path: Path) -> None:
+    place = Place(tmp_path, text="executable = e\narguments = $(n)\nn = 1\nqueue\n")
+    place.node = place.node._replace(ignores=["n"])
+    told = "arguments in its submit description has changed, with other COUNTS or IGNORES"
+    assert place.why() == told
+
+
 def test_many_words_that_differ_are_not_told_each() -> None:
     whys = [(f"N{n}", f"x has changed: its word 2 is {n} now") for n in range(11)]
     assert by_reason(whys) == {"x has changed": [name for name, _ in whys]}

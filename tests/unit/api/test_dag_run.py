@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from IPython.lib.pretty import pretty
 
 from condor_pydagman import (
     DagRun,
@@ -496,6 +497,7 @@ def test_explain_says_what_the_command_says(
     for words, found in ((["t.dag"], run.explain()), (["t.dag", "B"], run.explain("B"))):
         assert found.is_wrong == bool(pydagman.main(["explain", *words]))
         assert f"{found}\n" == capsys.readouterr().out
+        assert pretty(found) == str(found), "a cell of a notebook shows it"
         check("explain", json.loads(json.dumps(found.to_json())))
     assert run.explain().findings[0].cause == "node.exit"
     assert run.explain().findings[0].weight is Weight.PROBLEM
@@ -522,6 +524,7 @@ def test_logs_of_a_node(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.files == {str(Path("A.out").resolve()): ["7.0"]}
     assert (found.text, found.why, found.running) == ("\x1b[1mtitle\x07 \\xff\0\n", "", False)
     assert str(found) == "\x1b[1mtitle\\x07 \\xff\\x00\n"
+    assert pretty(found) == str(found)
     assert run.logs("A", err=True).text == "oh\n"
     Path("A.out").unlink()
     with pytest.raises(FileError, match=r"A\.out is not there"):

@@ -171,7 +171,7 @@ def test_help_says_which_parameters_exclude_each_other() -> None:
 
 
 def test_what_dagman_would_read_otherwise_is_told() -> None:
-    with pytest.raises(DagError, match="running = '5m' would be read as 300"):
+    with pytest.raises(DagError, match="read as 300: if that is meant, write running=300"):
         Workflow().all_nodes.timeout(running="5m")  # type: ignore[arg-type]
 
 

@@ -17,6 +17,7 @@ from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.cache.facts import (
     INPUT,
+    NAMES,
     PROGRAMS,
     TEXT,
     UNREAD,
@@ -42,7 +43,7 @@ NEVER_DONE = "it has never been done"
 NOT_WELL = "it did not end well when it last ran"
 _READER = "condor_pydagman.features.cache.adapters.compared:values"
 _template = lru_cache(64)(template_of)  # of many nodes it is the same one
-_OF_DESCRIPTION = (TEXT, VALUE, PROGRAMS, UNREAD, WORDS)  # facts, or what they begin with
+_OF_DESCRIPTION = (TEXT, VALUE, PROGRAMS, UNREAD, WORDS, NAMES)  # facts, or what they begin with
 _NAMES_FILES = re.compile(r"\b(?:include|from|matching)\b", re.IGNORECASE)
 
 
@@ -151,6 +152,7 @@ def _described(node: CachedNode, old: Facts, files: CachedFiles) -> Facts:
         return {TEXT: given, UNREAD: printable(str(error))[:MAX_WHY], PROGRAMS: program or ""}
     facts = {VALUE + name: str(value) for name, value in values.items()}
     facts.update(facts_of_words(words, old.get(WORDS, "")))
+    facts[NAMES] = digest([node.counts, node.ignores])
     return {TEXT: given, PROGRAMS: "\n".join(programs), **facts}
 
 
