@@ -148,7 +148,7 @@ class WatchedDag:
         exact = shows_run and whole
         self._standing = Standing(self.found.name, dagman, self.tally, exact=exact)
         counts = self._standing.seen.counts
-        self._facts = logged_facts(self.found, self._state, self.tally, counts, ad=self._ad)
+        self._facts = logged_facts(self.found, self._state, self.tally, counts, self._ad)
         self._doubt = next(iter(self._monitor.doubts), "") if shows_run else ""
         self._dagman = dagman
 
@@ -268,24 +268,19 @@ class WatchedDag:
 _MORE_TO_COME = ("running", "idle", "held", "pre", "post", "ready", "waiting")
 
 
-def facts_of(found: FoundDag, run: Run, now: float, **known: Any) -> Facts:
-    """What is known of a DAG that was found, and of its run.
-
-    Args:
-        now: seconds since the epoch.
-        known: further fields, or others.
-    """
-    fields = {"state": found.state, "ad": found.ad, **known}
+def facts_of(found: FoundDag, run: Run, now: float) -> Facts:
+    """What is known of a DAG that was found, and of its run; `now` in seconds since the epoch."""
     return Facts(
         found.name,
-        now=now,
-        run=run,
-        cluster=found.cluster,
+        found.state,
+        now,
+        run,
+        found.cluster,
+        found.ad,
         exit_code=found.exit_code,
         out=shown(found.out),
         nodes_log=shown(found.nodes_log),
         halt_file=shown(found.paths.halt),
-        **fields,
     )
 
 
@@ -294,27 +289,32 @@ def logged_facts(
     state: DagState,
     tally: Tally,
     counts: Mapping[str, int],
+    ad: Mapping[str, Any],
     *,
     may_count: bool = False,
-    **known: Any,
 ) -> Facts:
     """What is known of a DAG by its logs.
 
     Args:
         counts: nodes by `shown_states.COUNTED`, and their total.
         may_count: see `Facts`.
-        known: further fields.
     """
     run, retries = tally.run, tally.retries()
     last = len(tally.dag.of_kind(NodeKind.FINAL)) if tally.dag is not None else 0
     ready = counts["ready"] - len(retries)
     most = None if may_count else MAX_NAMES
-    return facts_of(
-        found,
-        run,
+    return Facts(
+        found.name,
+        state,
         time.time(),
-        state=state,
-        dag=tally.dag,
+        run,
+        found.cluster,
+        ad,
+        tally.dag,
+        found.exit_code,
+        shown(found.out),
+        shown(found.nodes_log),
+        shown(found.paths.halt),
         held=list(logged_holds(with_jobs(run, (*run.in_queue.values(), *run.services)))),
         held_by=shown(found.nodes_log),
         counts=counts,
@@ -322,8 +322,7 @@ def logged_facts(
         retries=retries,
         to_start=counts["waiting"] + counts["ready"] + counts["pre"] > last,
         may_count=may_count,
-        all_ended=bool(counts["total"]) and not any(counts[name] for name in _MORE_TO_COME),
-        **known,
+        all_ended=bool(counts["total"]) and not any(map(counts.get, _MORE_TO_COME)),
     )
 
 
@@ -332,7 +331,7 @@ def facts_by_logs(found: FoundDag, tally: Tally) -> Facts:
     run = tally.run
     exact = tally.dag is not None and run.complete and bool(run.starts)
     counts, _ = counts_of(tally, found.ad, exact=exact)
-    return logged_facts(found, found.state, tally, counts, may_count=True)
+    return logged_facts(found, found.state, tally, counts, found.ad, may_count=True)
 
 
 def _load(counts: Mapping[str, int], ready: int, tally: Tally, most: int | None) -> Load:

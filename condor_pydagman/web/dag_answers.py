@@ -142,8 +142,13 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
         excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
         excerpts = {run.name: excerpt} if excerpt is not None else {}
     counts, _ = counts_of(reader.tally, {}, exact=dag is not None)
-    known = {"has_halt_file": os.path.exists(found.paths.halt), "excerpts": excerpts}
-    return logged_facts(found, DagState(state), reader.tally, counts, may_count=True, **known)
+    return logged_facts(
+        found, DagState(state), reader.tally, counts, found.ad, may_count=True
+    )._replace(
+        dag=dag,
+        has_halt_file=os.path.exists(found.paths.halt),
+        excerpts=excerpts,
+    )
 
 
 def _near(reader: DagReader, what: str, numbers: Iterable[int]) -> dict[str, Any]:

@@ -68,6 +68,8 @@ def a_script_is_put_off_twice_at_most(s: Scene) -> None:
     assert s.text("ran").count("post") == 3
     assert re.search("Deferring POST script of node A for 3 seconds", s.out())
     assert re.search("The DEFER of the POST script of node A has come to its end", s.out())
+    told = "POST script asked to be put off more than 2 times"
+    assert told in s.run("condor_pydagman", "nodes", "t.dag")
 
 
 @STAGE.scene

@@ -29,7 +29,7 @@ def found(work_directory: Path) -> FoundDag:
 
 def known(tally: Tally, state: DagState = DagState.RUNNING, **how: Any) -> Facts:
     look = seen(tally, **how)
-    facts = logged_facts(find_dag("t.dag", ask=False), state, tally, look.counts)
+    facts = logged_facts(find_dag("t.dag", ask=False), state, tally, look.counts, {})
     return facts._replace(now=look.now, of=look.of_features)
 
 
@@ -91,3 +91,10 @@ def test_notices_as_json_do_not_grow_with_the_dag() -> None:
     (told,) = seen(a_run()).with_notices((many,)).as_json()["notices"]
     assert (told["weight"], told["since"], told["command"]) == ("problem", 5.0, "c")
     assert told["nodes"] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_job_of_a_service_node_that_is_held(bench: Bench) -> None:
+    bench.submit("S", 7)
+    bench.hold(7)
+    (notice,) = noticed(bench.tally("JOB A a.sub\nSERVICE S a.sub\n"), "job.held")
+    assert notice.nodes == ("S",)
