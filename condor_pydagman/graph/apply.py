@@ -185,13 +185,14 @@ def _set_retries(building: Building, nodes: Sequence[int], limits: Sequence[str]
 def _set_scripts(
     kind: ScriptKind, building: Building, nodes: Sequence[int], texts: Sequence[str]
 ) -> bool:
+    from condor_pydagman.graph.only_script import OnlyScript  # late: a plain DAG has no scripts
+
     scripts = building.dag.scripts
-    if len(set(nodes)) < len(nodes):
-        return False
-    if any(kind in scripts[node] for node in nodes if node in scripts):
+    if len(set(nodes)) < len(nodes) or any(kind in scripts.get(node, ()) for node in nodes):
         return False
     for node, text in zip(nodes, texts):
-        scripts[node] = {**scripts.get(node, {}), kind: Script(text)}
+        old = scripts.get(node)
+        scripts[node] = {**old, kind: Script(text)} if old else OnlyScript(kind, text)
     return True
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -224,7 +224,7 @@ class Dag:
         self.directories: dict[int, str] = {}
         self.descriptions: dict[str, str] = {}  # inline submit descriptions
         self.subdags: dict[int, str] = {}  # DAG file of a SUBDAG
-        self.scripts: dict[int, dict[ScriptKind, Script]] = {}
+        self.scripts: dict[int, Mapping[ScriptKind, Script]] = {}
         self.retries: dict[int, Retry] = {}
         self.aborts: dict[int, Abort] = {}
         self.priorities: dict[int, int] = {}

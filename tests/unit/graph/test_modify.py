@@ -92,3 +92,11 @@ def test_many_lines_of_variables_of_one_node() -> None:
     found = [(one.key, one.value) for one in dag.variables[node]]
     assert found == list({**wanted, "k7": "x"}.items())
     assert isinstance(dag.variables.unread(node), tuple)
+
+
+def test_the_only_script_of_a_node_is_as_one_of_several() -> None:
+    dag = build_text(JOBS + "SCRIPT POST A x $JOB\nSCRIPT POST B y\nSCRIPT PRE B z\n")
+    assert dag.scripts[0] == {ScriptKind.POST: Script("x $JOB")}
+    assert dag.scripts[1] == {ScriptKind.POST: Script("y"), ScriptKind.PRE: Script("z")}
+    assert (len(dag.scripts[0]), list(dag.scripts[0])) == (1, [ScriptKind.POST])
+    assert dag.script(0, ScriptKind.PRE) is None
