@@ -66,13 +66,15 @@ def lintian(packages: dict[str, Path]) -> str:
 
 def newer(package: Path, version: str, into: Path) -> Path:
     """The same Debian package as if it were of a later version, which condor_dagman says in its
-    log, and condor_pydagman --version."""
+    log, and condor_pydagman --version; records of RUN_IF have another name there."""
     root = into / version
     _output("dpkg-deb", "--raw-extract", str(package), str(root))
     site = root / "usr/lib/python3/dist-packages/condor_pydagman"
     replace(root / "DEBIAN/control", r"(?m)^Version: .*$", f"Version: {version}-1")
     replace(site / "__init__.py", r'__version__ = ".*"', f'__version__ = "{version}"')
     replace(site / "records/banner.py", "STARTING UP", f"STARTING UP ({version})")
+    for file in ("feature_table.py", "features/run_if/run.py", "features/run_if/shown.py"):
+        replace(site / file, '"CONDITION"', '"CONDITION_2"')
     (root / "DEBIAN/md5sums").unlink()
     _output("dpkg-deb", "--build", "-Zgzip", "-z1", str(root), str(into))
     (made,) = into.glob(f"condor-pydagman_{version}-1_*.deb")

@@ -208,12 +208,10 @@ class Run:
         return file.read_text(encoding="utf-8") if file.exists() else ""
 
     def ends(self) -> str:
-        """Wait for the end of each DAGMan that has started; the exit code of the last one."""
-        exits = re.compile(r"EXITING WITH STATUS (\d+)")
+        """Wait for the end of the DAGMan that has started last; its exit code."""
 
         def codes() -> list[str]:
-            found = exits.findall(self.out())
-            return found if len(found) == len(self.starts()) else []
+            return re.findall(r"EXITING WITH STATUS (\d+)", self.out().rpartition("STARTING UP")[2])
 
         return str(until(codes, "DAGMan ends", story=self.out)[-1])
 
@@ -277,22 +275,27 @@ def test_a_python_program_submits_to_ours(installed: DebianRoot) -> None:
     assert run.program() == f"{OURS}/condor_dagman"
 
 
-STEPS = "JOB A wait.sub\nJOB B job.sub\nPARENT A CHILD B\n"
+STEPS = "CONFIG t.config\nJOB A wait.sub\nJOB B job.sub\nPARENT A CHILD B\n"
+CONDITION = (
+    f"{STEPS}JOB FIRST job.sub\nPARENT FIRST CHILD A\nRUN_IF A Parents.FIRST.ExitCode == 0\n"
+)
 WAITS = """\
 universe = local
 executable = wait.sh
 queue
 """
 WAIT = "#!/bin/sh\necho A >> ledger\nuntil [ -e go ]; do sleep 0.2; done\n"
+ASLEEP = "Nothing to do: asleep until something happens"
 SUBMIT = f"""\
 set -o pipefail
 {OURS}/condor_submit_dag t.dag | sed -n 's/.*to cluster \\([0-9]*\\).*/\\1/p' > cluster
 """
 
 
-def begun(root: DebianRoot, name: str) -> Run:
-    """A DAG whose first node runs until there is a file `go`."""
-    run = Run(root, name, STEPS, job_sub=JOB, wait_sub=WAITS, wait_sh=WAIT)
+def begun(root: DebianRoot, name: str, dag: str = STEPS, sleep_after: int = 0) -> Run:
+    """A DAG whose node A runs until there is a file `go`, and B then."""
+    files = {"job_sub": JOB, "wait_sub": WAITS, "wait_sh": WAIT}
+    run = Run(root, name, dag, **files, t_config=f"PYDAGMAN_SLEEP_AFTER = {sleep_after}\n")
     (run.place / "wait.sh").chmod(0o755)
     run.submit(SUBMIT)
     until((run.place / "ledger").exists, "A runs", story=run.out)
@@ -308,17 +311,21 @@ def ends_well(run: Run) -> None:
 def test_upgrades_and_downgrades_while_dags_run(
     installed: DebianRoot, debs: dict[str, Path], tmp_path: Path
 ) -> None:
-    """A DAGMan that runs goes on with the code that it has; the next one that starts has the new,
-    and goes on where the other was."""
+    """A DAGMan that runs goes on with the code that it has; the next one that starts, or wakes, has
+    the new, and goes on where the other was."""
     newer = built.newer(debs[MAIN], NEWER, tmp_path)
     stays, restarts = (begun(installed, name) for name in ("stays", "restarts"))
+    sleeps = begun(installed, "sleeps", sleep_after=1)
+    until(lambda: ASLEEP in sleeps.out(), "it sleeps", story=sleeps.out)
     put(installed, newer)
     assert installed.login("condor_pydagman --version").startswith(NEWER)
     assert stays.starts() == restarts.starts() == [""]
     answer = stays.here("condor_pydagman steer skip t.dag B 2>&1 || :")
     assert "have been replaced since DAGMan was started" in answer
     ends_well(stays)
-    assert stays.starts() == [""]
+    assert stays.starts() == sleeps.starts() == [""]
+    ends_well(sleeps)
+    assert sleeps.starts() == ["", NEWER]
     restarts.again()
     assert restarts.starts() == ["", NEWER]
     latest = begun(installed, "latest")
@@ -329,3 +336,22 @@ def test_upgrades_and_downgrades_while_dags_run(
     ends_well(restarts)
     ends_well(latest)
     assert latest.starts() == [NEWER]
+
+
+def test_records_of_another_version_put_a_dag_on_hold(
+    installed: DebianRoot, debs: dict[str, Path], tmp_path: Path
+) -> None:
+    """Until what has written them is installed again; its jobs go on."""
+    run = begun(installed, "condition", CONDITION)
+    put(installed, built.newer(debs[MAIN], NEWER, tmp_path))
+    try:
+        run.again()
+        reason = "condor_q $(cat cluster) -constraint 'JobStatus == 5' -af HoldReason"
+        held = str(until(lambda: run.here(reason), "it is on hold", story=run.out))
+    finally:
+        put(installed, debs[MAIN])
+    assert "a record CONDITION, which another version of condor_pydagman has written" in held
+    assert "Nothing has been changed" in held
+    run.here("condor_release $(cat cluster)")
+    until(lambda: run.starts() == ["", NEWER, ""], "DAGMan starts again", story=run.out)
+    ends_well(run)
