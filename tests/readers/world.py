@@ -104,7 +104,8 @@ class World(DagLogs):
     @phrase("DAGMan is submitted")
     def _submitted(self) -> None:
         Path("t.dag.condor.sub").write_text(f'arguments = "-f -l . -Lockfile {LOCK} -Dag t.dag"\n')
-        here = {"Iwd": os.getcwd(), "Arguments": f"-Lockfile {LOCK} -Dag t.dag"}
+        arguments = f"-Lockfile {LOCK} -Dag t.dag"
+        here = {"Iwd": os.getcwd(), "Arguments": arguments, "UserLog": "t.dag.dagman.log"}
         me = pwd.getpwuid(os.getuid()).pw_name
         self.pool.add(DAGMAN, self.now, JobUniverse=7, Owner=me, QDate=int(self.now), **here)
 

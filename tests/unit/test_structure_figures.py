@@ -66,7 +66,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_312}
+LOADED = {"modules": 135, "lines": 32_356}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -74,39 +74,39 @@ LOADED = {"modules": 135, "lines": 32_312}
 # lowers the budget.
 SLACK = 50
 LINES = {
-    "": 1716,
-    "adapters": 8417,
-    "api": 2488,
-    "cli": 6065,
+    "": 1723,
+    "adapters": 8453,
+    "api": 2493,
+    "cli": 5901,
     "config": 1038,
     "daemon": 5047,
     "dagman_job": 2232,
     "data_requests": 1745,
     "engine": 7964,
-    "explain": 2085,
-    "features": 30894,
+    "explain": 2152,
+    "features": 30899,
     "follow": 4815,
-    "graph": 4303,
+    "graph": 4338,
     "language": 4050,
     "lint": 3972,
-    "monitor": 3744,
+    "monitor": 3856,
     "picture": 3017,
     "placement": 13608,
     "pool": 1725,
     "records": 2965,
     "report": 2539,
     "transfer": 10,
-    "web": 3044,
+    "web": 3049,
     "workflow": 2697,
 }
-LINES_OF_TESTS = 136_412
+LINES_OF_TESTS = 136_527
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_371,
-    "cli/dagman.py": 35_185,
-    "cli/dag_checker.py": 18_157,
-    "cli/watch.py": 30_896,
-    "placement/data_node.py": 21_934,
+    "cli/submit_dag.py": 35_413,
+    "cli/dagman.py": 35_263,
+    "cli/dag_checker.py": 18_199,
+    "cli/watch.py": 30_964,
+    "placement/data_node.py": 21_941,
 }
 # Words of the names of features, in the modules that every DAG uses.
 WORDS = {
