@@ -1,4 +1,4 @@
-"""Local time of this machine: what minutes of a log are, in seconds since the epoch."""
+"""Local time of this machine: minutes of a log as seconds since the epoch, and times as text."""
 
 from __future__ import annotations
 
@@ -57,3 +57,8 @@ def logged_minute(stamp: str, utc: bool) -> float | None:
 def _numbers(stamp: str) -> tuple[int, ...]:
     parts = stamp[0:4], stamp[5:7], stamp[8:10], stamp[11:13], stamp[14:]
     return tuple(int(part) for part in parts)
+
+
+def local_text(seconds: float) -> str:
+    """Seconds since the epoch for people, `2026-11-21 11:56:29`."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))

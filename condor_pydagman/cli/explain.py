@@ -9,7 +9,7 @@ import shutil
 import textwrap
 from collections.abc import Iterator
 
-from condor_pydagman.adapters.shown_time import local_text
+from condor_pydagman.adapters.local_time import local_text
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-from condor_pydagman.adapters.shown_time import local_text
+from condor_pydagman.adapters.local_time import local_text
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer

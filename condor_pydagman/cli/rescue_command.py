@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.files import read_text, rescue_numbers
-from condor_pydagman.adapters.shown_time import local_text
+from condor_pydagman.adapters.local_time import local_text
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from functools import partial
 
-from condor_pydagman.adapters.shown_time import local_text
+from condor_pydagman.adapters.local_time import local_text
 from condor_pydagman.cli.events import add_kind_option, is_wanted
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand, integer

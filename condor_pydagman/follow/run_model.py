@@ -539,12 +539,6 @@ class Run:
             self.counts = dict(zip(COUNTS, (self._total, *map(int, line.text.split()))))
             self.counts_time = line.time
 
-    @property
-    def failures_allowed(self) -> int:
-        """Jobs of a node that may fail if it has no TOLERANCE
-        (DAGMAN_NODE_JOB_FAILURE_TOLERANCE)."""
-        return self.knobs.get("node_job_failure_tolerance", 0)
-
     def halt(self, time: float, *, paused: bool = False) -> bool:
         """The DAG is halted; whether that is news."""
         is_news, by = not self.halted, self._pop_asked_by()

@@ -14,7 +14,7 @@ from condor_pydagman.feature_table import home, part
 from condor_pydagman.graph import define, modify
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.edges import ascending
-from condor_pydagman.graph.model import Retry, Script
+from condor_pydagman.graph.model import OnlyScript, Retry, Script
 from condor_pydagman.language import commands
 from condor_pydagman.language.bulk import SimpleLines
 from condor_pydagman.language.commands import Command
@@ -185,8 +185,6 @@ def _set_retries(building: Building, nodes: Sequence[int], limits: Sequence[str]
 def _set_scripts(
     kind: ScriptKind, building: Building, nodes: Sequence[int], texts: Sequence[str]
 ) -> bool:
-    from condor_pydagman.graph.only_script import OnlyScript  # late: a plain DAG has no scripts
-
     scripts = building.dag.scripts
     if len(set(nodes)) < len(nodes) or any(kind in scripts.get(node, ()) for node in nodes):
         return False

@@ -71,6 +71,32 @@ class Script(NamedTuple):
         return self.defer.seconds
 
 
+class OnlyScript(Mapping[ScriptKind, Script]):
+    """The scripts of a node that has one, without options: a dictionary takes six times the memory
+    of that.
+
+    Args:
+        kind: of the script.
+        command: see `Script`.
+    """
+
+    __slots__ = ("_command", "_kind")
+
+    def __init__(self, kind: ScriptKind, command: str) -> None:
+        self._kind, self._command = kind, command
+
+    def __getitem__(self, kind: ScriptKind) -> Script:
+        if kind is not self._kind:
+            raise KeyError(kind)
+        return Script(self._command)
+
+    def __iter__(self) -> Iterator[ScriptKind]:
+        yield self._kind
+
+    def __len__(self) -> int:
+        return 1
+
+
 class Retry(NamedTuple):
     """A RETRY command; all but `limit` and a single `unless_exit` is ours, not stock DAGMan's.
 

@@ -66,7 +66,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_356}
+LOADED = {"modules": 135, "lines": 32_385}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -75,7 +75,7 @@ LOADED = {"modules": 135, "lines": 32_356}
 SLACK = 50
 LINES = {
     "": 1723,
-    "adapters": 8453,
+    "adapters": 8448,
     "api": 2493,
     "cli": 5901,
     "config": 1038,
@@ -85,8 +85,8 @@ LINES = {
     "engine": 7964,
     "explain": 2152,
     "features": 30899,
-    "follow": 4815,
-    "graph": 4338,
+    "follow": 4809,
+    "graph": 4328,
     "language": 4050,
     "lint": 3972,
     "monitor": 3856,
@@ -99,13 +99,13 @@ LINES = {
     "web": 3049,
     "workflow": 2697,
 }
-LINES_OF_TESTS = 136_527
+LINES_OF_TESTS = 136_575
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_413,
-    "cli/dagman.py": 35_263,
-    "cli/dag_checker.py": 18_199,
-    "cli/watch.py": 30_964,
+    "cli/submit_dag.py": 35_403,
+    "cli/dagman.py": 35_258,
+    "cli/dag_checker.py": 18_189,
+    "cli/watch.py": 30_943,
     "placement/data_node.py": 21_941,
 }
 # Words of the names of features, in the modules that every DAG uses.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.adapters.shown_time import local_text
+from condor_pydagman.adapters.local_time import local_text
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.facts import Facts
 from condor_pydagman.follow.notices.name_lists import nodes_named

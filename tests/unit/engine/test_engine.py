@@ -111,3 +111,12 @@ def test_every_action_is_in_the_union() -> None:
 def test_actions_are_values() -> None:
     assert do.RemoveJobs("why") == do.RemoveJobs("why", 0)
     assert len({do.Exit(1), do.Exit(1, False), do.Exit(1, True)}) == 2
+
+
+def test_it_rests_while_the_dag_runs_and_nothing_is_asked_or_decided() -> None:
+    harness = make.EngineHarness("JOB A a.sub\n")
+    assert not harness.engine.rests
+    harness.begin().take("A", 1)
+    assert harness.engine.rests
+    harness.tell(inputs.DagRemoved())
+    assert not harness.engine.rests

@@ -32,6 +32,13 @@ def test_pieces_are_new_once() -> None:
     assert list(root.ranges())[-3:] == [range(3, 4), range(4, 5), range(6, 7)]
 
 
+def test_a_node_behind_the_last_one_is_of_its_piece() -> None:
+    root = Scope()
+    for node in (0, 5, 6, 1):
+        root.add(node)
+    assert root.new_pieces() == [range(0, 1), range(5, 7), range(1, 2)]
+
+
 def test_directories_add_up() -> None:
     root = Scope()
     s = Scope(root, "S", "s")
