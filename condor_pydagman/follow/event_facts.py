@@ -14,9 +14,9 @@ from operator import add
 
 from condor_pydagman.follow.run_model import Usage
 from condor_pydagman.names import logged_name
+from condor_pydagman.records.own_ad import unquoted
 
-_NODE = re.compile(r'DAGNodeName = "((?:[^"\\]|\\.)*)"|DAG Node: +([^\n]*)')
-_ESCAPE = re.compile(r"(?:\\[0-3][0-7]{2})+|\\(.)")  # of a ClassAd; bytes beyond ASCII are octal
+_NODE = re.compile(r'DAGNodeName = ("(?:[^"\\]|\\.)*")|DAG Node: +([^\n]*)')
 _SLOT = re.compile(r"SlotName: (\S+)")
 _ADDRESS = re.compile(r"<([^:?>]+)[^>]*>")
 _ALIAS = re.compile(r"[?&]alias=([^&>]+)")
@@ -39,14 +39,7 @@ def node_name(text: str) -> str:
     if found is None:
         return ""
     quoted, plain = found.groups()
-    return logged_name(_ESCAPE.sub(_character, quoted)) if quoted is not None else plain.strip()
-
-
-def _character(escape: re.Match[str]) -> str:
-    if escape[1] is not None:
-        return escape[1]
-    data = bytes(int(octal, 8) for octal in escape[0].split("\\")[1:])
-    return data.decode("utf-8", "surrogateescape")
+    return logged_name(unquoted(quoted)) if quoted is not None else plain.strip()
 
 
 def host(text: str) -> str:

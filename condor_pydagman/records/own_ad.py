@@ -52,7 +52,7 @@ def unquoted(string: str) -> str:
     if "\\" not in string:
         return string[1:-1]
     data = string[1:-1].encode("utf-8", "surrogateescape")
-    data = re.sub(rb"(?s)\\([0-3]?[0-7]{1,2}|.)", _meant, data)
+    data = re.sub(rb"(?s)\\(?:([0-3]?[0-7]{1,2})|(.))", _meant, data)
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -62,9 +62,9 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _meant(found: re.Match[bytes]) -> bytes:
-    if found[1].isdigit():
+    if found[1]:
         return bytes((int(found[1], 8),))
-    return _ESCAPED.get(found[1], found[1])
+    return _ESCAPED.get(found[2], found[2])
 
 
 def literal(value: str | int) -> str:

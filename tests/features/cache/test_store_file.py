@@ -97,14 +97,21 @@ def test_a_line_that_comes_while_the_file_is_written_anew_stays(
     assert list(CacheFile(path).records()) == list(read_records(path)) == ["A", "C"]
 
 
-def test_nobody_is_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_file, "LOCK_TRIES", 2)
+def test_who_holds_the_lock_is_waited_for_once(tmp_path: Path, mocker: MockerFixture) -> None:
+    """Who can read the file can lock it; each chain of nodes changes it as often as it is long."""
+    mocker.patch.object(store_file, "LOCK_TRIES", 5)
+    pauses = mocker.patch("time.sleep")
     path = str(tmp_path / "x.dag.cache")
     first, second = CacheFile(path), CacheFile(path)
-    with first.alone():
-        add(second, "A")
-        add(first, "B")
-    assert list(first.records()) == list(second.records()) == ["A", "B"]
+    for _ in range(2):
+        pauses.reset_mock()
+        with first.alone():
+            add(second, "A")
+            add(first, "B")
+            add(second, "C")
+        assert pauses.call_count == 5 + 1
+        add(second, "D")  # has it to itself
+    assert list(first.records()) == list(second.records()) == ["A", "B", "C", "D"]
 
 
 def test_a_file_that_is_replaced_while_one_waits_for_it(

@@ -52,9 +52,11 @@ def test_why_a_job_was_evicted(text: str, reason: str) -> None:
         (r"\303\266\\303", r"ö\303"),
         (r"\377x", "?x~8c231683"),
         (r"a\342\200\256b", "a?b~6c0baac0"),
+        (r"a\ab", "a?b~5aa9eeb6"),
+        (r"a\8", "a8"),
     ],
 )
-def test_names_that_are_not_ascii(written: str, name: str) -> None:
+def test_names_with_escapes(written: str, name: str) -> None:
     """The schedd writes them as a ClassAd's string; events of DAGMan have `logged_name`."""
     text = log_samples.submitted(f'    [ DAGNodeName = "{written}" ]\n')
     assert event_facts.node_name(text) == name

@@ -44,6 +44,7 @@ class CacheFile:
         self._seen: _Identity | None = None
         self._foreign = False  # somebody's file, which is left alone
         self._fd = -1  # while no other process changes it
+        self._tries = LOCK_TRIES  # one after the lock was held too long: not to wait at each change
 
     def records(self) -> dict[str, Record]:
         """By names of nodes, what they were last done with; not to be changed."""
@@ -89,7 +90,8 @@ class CacheFile:
             self._fd = -1
 
     def _locked(self) -> int:
-        for _ in range(LOCK_TRIES):
+        tries, self._tries = self._tries, LOCK_TRIES
+        for _ in range(tries):
             fd = files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,6 +102,7 @@ class CacheFile:
             except OSError:  # the file system has no locks
                 return fd
             os.close(fd)
+        self._tries = 1
         return files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def _load(self) -> None:
