@@ -13,8 +13,10 @@ from condor_pydagman.cli.dag_table import IN_QUEUE, Choice, chosen
 from condor_pydagman.cli.text_table import table
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor.queued_dags import QueuedDag
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import number_of, printable
 
+# Columns that a narrow terminal does without, the first one first.
+_SPARED = ("cpu", "memory", "rate", "age", "ready", "last", "idle", "running")
 _KEYS = "< > sort  r reverse  / search  arrows scroll  q quit"
 _ESCAPE, _ENTER, _ERASE = 27, (10, 13, curses.KEY_ENTER), (8, 127, curses.KEY_BACKSPACE)
 Look = Callable[[], Sequence[QueuedDag]]
@@ -90,7 +92,7 @@ def _draw(screen: Any, dags: Sequence[QueuedDag], view: View, problem: str) -> N
     height, width = screen.getmaxyx()
     rows, page = chosen(dags, IN_QUEUE, view.how), max(height - 3, 1)
     view.first = min(view.first, max(len(rows) - page, 0))
-    head, *lines = table(list(IN_QUEUE.values()), rows, time.time(), width - 1)
+    head, *lines = table_within(width - 1, rows, time.time())
     lines = lines if dags else textwrap.wrap(problem, max(width - 1, 1))
     screen.erase()
     _put(screen, 0, problem if dags and problem else summary(dags, view.how))
@@ -101,6 +103,17 @@ def _draw(screen: Any, dags: Sequence[QueuedDag], view: View, problem: str) -> N
     screen.refresh()
 
 
+def table_within(width: int, rows: Sequence[QueuedDag], now: float) -> list[str]:
+    """The table, without columns for which `width` has no room beside the path of each DAG."""
+    shown = dict(IN_QUEUE)
+    for word in ("", *_SPARED):
+        shown.pop(word, None)
+        lines = table(list(shown.values()), rows, now, width)
+        if max(map(len, lines)) <= width:
+            break
+    return lines
+
+
 def summary(dags: Sequence[QueuedDag], how: Choice) -> str:
     """The first line: how many DAGs there are, and how they are shown."""
     total, done = (sum(getattr(dag, name) for dag in dags) for name in ("total", "done"))
@@ -108,7 +121,7 @@ def summary(dags: Sequence[QueuedDag], how: Choice) -> str:
     order = f"by {how.sort}{', reversed' if how.is_reversed else ''}"
     found = f", with {how.text!r}" if how.text else ""
     return (
-        f"{time.strftime('%H:%M:%S')}  {len(dags)} DAGs, {done} of {total} nodes done,"
+        f"{time.strftime('%H:%M:%S')}  {number_of(len(dags), 'DAG')}, {done} of {total} nodes done,"
         f" {jobs[0]} jobs run, {jobs[1]} are held; {order}{found}"
     )
 

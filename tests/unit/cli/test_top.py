@@ -14,7 +14,7 @@ from condor_pydagman.adapters import knobs
 from condor_pydagman.cli import pydagman, top, top_screen
 from condor_pydagman.cli.dag_table import IN_QUEUE, Choice, chosen
 from condor_pydagman.cli.text_table import table
-from condor_pydagman.cli.top_screen import View, summary
+from condor_pydagman.cli.top_screen import View, summary, table_within
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.queued_dags import QueuedDag, queued_dag
@@ -218,6 +218,17 @@ def test_keys() -> None:
     assert view.how.text == "" and not view.typing
     view.press(ord("q"), 10)
     assert view.over
+
+
+def test_a_narrow_terminal_does_without_columns_but_not_without_the_dag() -> None:
+    """Of 80 columns the numbers alone took all, so that nobody saw which DAG it was."""
+    rows = [dag(1, PYDAGMAN_WaitsFor="limit.full tape", Iwd=f"/home/ann/{'d' * 60}")]
+    for width in (78, 80, 120):
+        head, line = table_within(width, rows, 0)
+        assert len(head) <= len(line) <= width
+        assert "WAITS FOR" in head
+        assert line.endswith("dd/ann.dag")
+    assert "CPU" in table_within(300, rows, 0)[0]
 
 
 def test_the_first_line() -> None:
