@@ -52,7 +52,9 @@ def only_what_makes_a_difference_runs_again(s: Scene) -> None:
     assert "CACHE: node B is to run: its parent A has run" in s.out()
     (s.work / "step.sub").write_text(s.text("step.sub").replace("$(seed)", "$(seed) --quiet"))
     taken = s.run("condor_pydagman", "rescue", "t.dag", "--take", "--all")
-    lines = [f"{name}: taken as it is, though {CHANGED}" for name in "ABC"]
+    lines = [
+        f"{name}: taken as it is, though {CHANGED}: its word 3 is --quiet now" for name in "ABC"
+    ]
     assert taken.splitlines() == [*lines, "3 taken, 0 had not changed, 0 not taken"]
     assert again(s) == []
     me = s.run("id", "-un").strip()

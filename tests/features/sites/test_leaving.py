@@ -66,6 +66,7 @@ def test_a_node_that_waits_again_when_its_parent_has_failed_is_futile(then: str)
         rerun.wait_for_more(harness.engine.run, node)
         harness.engine.settle()
     harness.wait(60)
+    harness.read_back()
     assert harness.state("X") is State.FUTILE
 
 
