@@ -82,4 +82,6 @@ def test_of_two_jobs_the_larger_use_of_each_resource_counts() -> None:
     other = {"Cpus": Usage(1.0, 1.0, 1.0), "Memory (MB)": Usage(6.0, 1.0, 1.0)}
     larger = event_facts.larger(one, other)
     assert larger == {"Cpus": Usage(2.0, 1.0, 1.0), "Memory (MB)": Usage(6.0, 1.0, 1.0)}
+    unknown, little = Usage(None, 1.0, 1.0), Usage(0.5, 1.0, 1.0)
+    assert event_facts.larger({"Cpus": unknown}, {"Cpus": little}) == {"Cpus": little}
     assert event_facts.larger({}, other) == event_facts.larger(other, {}) == other
