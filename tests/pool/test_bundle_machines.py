@@ -79,7 +79,8 @@ def test_a_disk_that_a_task_fills(access_point: AccessPoint, work: Path) -> None
         access_point.wait_for(lambda: dags.runs(home)["B 0"], "B", dag)
         access_point.wait_for(lambda: not access_point.queue(of_bundle), "the job's end", dag)
         os.truncate(ballast, 0)
-        assert access_point.wait(dag).code == 0
+        code = access_point.wait(dag).code
+        assert code == 0, (work / "t.dag.dagman.out").read_text()
         runs = dags.runs(home)
         assert set(runs) == {f"{name} 0" for name in NAMES}
         assert runs["A 0"] == 1
