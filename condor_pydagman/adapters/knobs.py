@@ -102,7 +102,7 @@ class KnobSources:
         return found
 
     def _in_files(self, name: str) -> KnobSource | None:
-        if "." in name and self._config_file:
+        if self._config_file:
             found = self._first_in(CONFIG_FILE, [self._config_file], name)
             if found is not None:
                 return found
