@@ -47,8 +47,7 @@ class Shown(NamedTuple):
 
     `field` names it in the node status file, `attribute` in the job ad, `metric` in the metrics
     file; '' if it is not there.  A `value` of '' stands for nothing.  `answer` is what clients that
-    ask DAGMan are told, under that name in lower case.  `cause` is a cause of `follow.notice` for
-    which `value` nodes wait, with a blank and the names of what that is about.
+    ask DAGMan are told, under that name in lower case.
     """
 
     field: str
@@ -56,7 +55,6 @@ class Shown(NamedTuple):
     attribute: str = ""
     metric: str = ""
     answer: Any = None
-    cause: str = ""
 
 
 class OwnJobs(NamedTuple):

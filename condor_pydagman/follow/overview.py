@@ -137,7 +137,7 @@ class Standing:
 
     def __init__(self, dag: str, dagman: Dagman, tally: Tally, *, exact: bool) -> None:
         run, ad, running = tally.run, dagman.ad, dagman.running
-        counts, counted = counts_of(tally, ad, exact=exact)
+        counts, counted = shown_counts(tally, ad, exact=exact)
         self.used = feature_table.used_in(tally.dag, run)  # names of the features that are asked
         self.moves = tally.moves(counts)  # whether anything goes on by itself, or is about to
         self._run, self._goes_on = run, running and not run.halted
@@ -194,7 +194,9 @@ class Standing:
         )
 
 
-def counts_of(tally: Tally, ad: Mapping[str, Any], *, exact: bool) -> tuple[dict[str, int], float]:
+def shown_counts(
+    tally: Tally, ad: Mapping[str, Any], *, exact: bool
+) -> tuple[dict[str, int], float]:
     """Nodes by `shown_states.COUNTED`, and their total; and when they were counted, 0.0 for now.
 
     Args:

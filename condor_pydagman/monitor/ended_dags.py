@@ -30,7 +30,7 @@ _ENDS = ("CompletionDate", "EnteredCurrentStatus")  # one that was removed has t
 _ANY_CLUSTER = 1 << 31  # is greater than all
 WANTED = (*_NUMBERS.values(), *_OTHERS, *_ENDS, progress_ad.FAILED)
 # What tells the files of a DAG (`found_dag.found_by_ad`), and its nodes that are not counted above.
-FOR_FILES = ("Arguments", "Args", "Environment", "Env", "DAG_AdUpdateTime", *COUNTS.values())
+FOR_FILES = ("Arguments", "Args", "Environment", "Env", *COUNTS.values())
 
 
 class EndedDag(NamedTuple):

@@ -17,7 +17,7 @@ from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.facts import Facts, Load, Nodes, Throttled, queued
 from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.notices.name_lists import MAX_NAMES
-from condor_pydagman.follow.overview import Dagman, Overview, Standing, counts_of
+from condor_pydagman.follow.overview import Dagman, Overview, Standing, shown_counts
 from condor_pydagman.follow.run_model import LIVE, OVER, DagState, NodeRun, Run
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
@@ -330,7 +330,7 @@ def facts_by_logs(found: FoundDag, tally: Tally) -> Facts:
     """As `logged_facts`, of logs that are read once: there is time to name all nodes."""
     run = tally.run
     exact = tally.dag is not None and run.complete and bool(run.starts)
-    counts, _ = counts_of(tally, found.ad, exact=exact)
+    counts, _ = shown_counts(tally, found.ad, exact=exact)
     return logged_facts(found, found.state, tally, counts, found.ad, may_count=True)
 
 

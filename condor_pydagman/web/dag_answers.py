@@ -19,7 +19,7 @@ from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notices.facts import Facts
-from condor_pydagman.follow.overview import counts_of
+from condor_pydagman.follow.overview import shown_counts
 from condor_pydagman.follow.run_model import Attempt, DagState, Run
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
@@ -141,7 +141,7 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
     if run is not None and run.status is NodeStatus.ERROR:
         excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
         excerpts = {run.name: excerpt} if excerpt is not None else {}
-    counts, _ = counts_of(reader.tally, {}, exact=dag is not None)
+    counts, _ = shown_counts(reader.tally, {}, exact=dag is not None)
     return logged_facts(
         found, DagState(state), reader.tally, counts, found.ad, may_count=True
     )._replace(

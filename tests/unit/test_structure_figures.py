@@ -66,7 +66,7 @@ MOMENTS = {"moments": 36, "with one user": 12}
 IN_CORE = {"records": 0, "events": 0, "causes": 0, "codes": 0}
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs, and their lines.
-LOADED = {"modules": 135, "lines": 32_385}
+LOADED = {"modules": 135, "lines": 32_383}
 
 # Budgets: lines of Python in each folder of the package, of its modules outside of folders (""),
 # and of all tests, scenes (tests/scenes/) and golden files (tests/readers/) included.  Who adds to
@@ -82,10 +82,10 @@ LINES = {
     "daemon": 5047,
     "dagman_job": 2232,
     "data_requests": 1745,
-    "engine": 7964,
+    "engine": 7962,
     "explain": 2152,
     "features": 30902,
-    "follow": 4802,
+    "follow": 4804,
     "graph": 4328,
     "language": 4050,
     "lint": 3972,
@@ -102,8 +102,8 @@ LINES = {
 LINES_OF_TESTS = 136_603
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_403,
-    "cli/dagman.py": 35_258,
+    "cli/submit_dag.py": 35_401,
+    "cli/dagman.py": 35_256,
     "cli/dag_checker.py": 18_189,
     "cli/watch.py": 30_936,
     "placement/data_node.py": 21_941,

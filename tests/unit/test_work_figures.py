@@ -85,9 +85,9 @@ FIGURES = {
     "refresh": {"calls": 303, "bytes": 4413366},
     "submit": {"calls": 9566, "bytes": 6400997},
     "recover": {"calls": 37832, "bytes": 14884182},
-    "transfer": {"calls": 437, "bytes": 308536},
-    "bundle": {"calls": 58915, "bytes": 29079199},
-    "report": {"calls": 81982, "bytes": 36616400},
+    "transfer": {"calls": 437, "bytes": 308520},
+    "bundle": {"calls": 58915, "bytes": 29081885},
+    "report": {"calls": 81982, "bytes": 36616345},
     "lint": {"calls": 61348, "bytes": 164485633},
     "page": {"calls": 32848, "bytes": 77043382},
 }
