@@ -29,6 +29,7 @@ from condor_pydagman.placement.dag_allocations import OwnAllocations
 from condor_pydagman.placement.rules import allocation_rules
 from condor_pydagman.placement.rules.allocation_rules import Allocation, ledger_text
 from condor_pydagman.placement.way import Progress, Surroundings
+from tests.descriptors import descriptors
 from tests.locks import prove_life
 from tests.placement.helpers import program
 from tests.waiting import LIMIT_S, until
@@ -97,8 +98,7 @@ def file(name: str, identity: str = "1") -> Transfer:
 
 def _opened(path: Path) -> int:
     """How often this process has a file open."""
-    found = [link for link in Path("/proc/self/fd").iterdir() if os.path.lexists(link)]
-    return sum(os.readlink(link) == str(path) for link in found)
+    return descriptors()[str(path)]
 
 
 def progress() -> Progress:

@@ -99,7 +99,7 @@ LINES = {
     "web": 3049,
     "workflow": 2697,
 }
-LINES_OF_TESTS = 136_603
+LINES_OF_TESTS = 136_632
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
     "cli/submit_dag.py": 35_401,

@@ -29,6 +29,7 @@ from condor_pydagman.features.common.adapters.job_claims import (
 from condor_pydagman.features.common.adapters.queued_dagmans import Queued
 from condor_pydagman.features.shared_limits import directory as limits
 from condor_pydagman.features.sites.adapters import claims_directory as sites
+from tests.descriptors import descriptors
 from tests.locks import is_proven, prove_life
 from tests.waiting import LIMIT_S
 
@@ -206,10 +207,10 @@ def test_what_strangers_plant_does_not_count(place: Place, kind: str) -> None:
         os.mkfifo(path)
         writer = os.open(path, os.O_RDWR) if "writer" in kind else None
     place.queue |= {3, 4, 5, 6}
-    files = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     assert place.counting() == [1]
     place.opened.pop().close()
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert not descriptors() - before
     if writer is not None:
         os.close(writer)
 

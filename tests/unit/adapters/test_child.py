@@ -17,6 +17,7 @@ import pytest
 
 from condor_pydagman.adapters import child as child_module
 from condor_pydagman.adapters.child import Child
+from tests.descriptors import descriptors
 from tests.waiting import LIMIT_S, ending, is_gone, readable, until
 
 
@@ -277,9 +278,8 @@ def test_a_machine_without_another_process_keeps_its_descriptors(
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     monkeypatch.setattr(os, "fork", refuse)
-    before = set(os.listdir("/proc/self/fd"))
+    before = descriptors()
     for _ in range(3):
         with pytest.raises(BlockingIOError):
             Child(lambda request: request)
-    # What other tests have left open may be closed meanwhile.
-    assert set(os.listdir("/proc/self/fd")) <= before
+    assert not descriptors() - before

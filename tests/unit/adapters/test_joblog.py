@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import subprocess
@@ -57,9 +58,11 @@ def read_all(log: NodesLog) -> list[LogEvent | LogBroken | LogRepaired]:
 
 def descriptors(path: str) -> list[int]:
     """Those that this process has of a file."""
-    log, numbers = os.stat(path), map(int, os.listdir("/proc/self/fd"))
-    there = [fd for fd in numbers if os.path.exists(f"/proc/self/fd/{fd}")]
-    return [fd for fd in there if os.path.samestat(os.fstat(fd), log)]
+    log, found = os.stat(path), []
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        with contextlib.suppress(OSError):  # closed since
+            found += [fd] if os.path.samestat(os.fstat(fd), log) else []
+    return found
 
 
 def test_no_program_that_is_started_has_the_log(log: NodesLog) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from condor_pydagman.adapters import shared_directory
 from condor_pydagman.adapters.shared_directory import OPEN, LiveFile, SharedDirectory
+from tests.descriptors import descriptors
 
 
 def test_threads_that_list_it_at_once_get_all_names(tmp_path: Path) -> None:
@@ -26,10 +27,10 @@ def test_threads_that_list_it_at_once_get_all_names(tmp_path: Path) -> None:
 
 
 def test_it_is_closed_with_the_object(tmp_path: Path) -> None:
-    before = os.listdir("/proc/self/fd")
+    before = descriptors()
     shared = SharedDirectory(str(tmp_path), os.open(tmp_path, OPEN))
     del shared
-    assert os.listdir("/proc/self/fd") == before
+    assert not descriptors() - before
 
 
 def test_a_file_of_a_killed_process_can_be_read_by_others_when_it_is_used_again(

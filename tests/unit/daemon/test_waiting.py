@@ -12,6 +12,7 @@ from condor_pydagman.daemon import waiting
 from condor_pydagman.daemon.waiting import Expected, Waiting, go_on_waiting, read_waiting
 from condor_pydagman.timers import AD_RENEW_ASLEEP_S, AD_RENEW_SPREAD_S, AD_RETRY_S
 from condor_pydagman.vocabulary import MEMORY, WAITING, WORDS
+from tests.descriptors import descriptors
 
 NOW = 1000.0
 EXPECTED = Expected(7, ["mine", []], [[8, 0]], [0, 0, 0, 0, 100, False, 5.0])
@@ -119,10 +120,10 @@ def test_what_it_waits_for_is_read_again(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(os, "execve", execute)
     monkeypatch.setattr(waiting.sys, "argv", ["dagman", "-f"])
-    before = os.listdir("/proc/self/fd")
+    before = descriptors()
     with pytest.raises(OSError):
         SLEEP.execute()
-    assert os.listdir("/proc/self/fd") == before
+    assert not descriptors() - before
     words = [b"until", b"1000.0", b"look", b"60", b"exec", b"dagman", b""]
     assert told["words"].split(b"\0") == words
     again = read_waiting(str(waiting.kept_open(told["own"])))
