@@ -16,7 +16,7 @@ class Sizes:
         submits: how often condor_submit_dag is run.
         idle: seconds of idling.
         settle: seconds after which an idle DAGMan has nothing more to do: its process for requests
-            leaves 20 s after the last one.
+            leaves 20 s after the last one, and it sleeps 60 s after the last event.
         dagmans: how many run at once.
         loads: shapes and nodes of the DAGs that are loaded.
         engine: the DAGs that the engine alone goes through.
@@ -62,7 +62,7 @@ FULL = Sizes(
     workflow=60,
     submits=15,
     idle=20.0,
-    settle=45.0,
+    settle=90.0,
     dagmans=50,
     loads=(
         ("vars", 100_000),
