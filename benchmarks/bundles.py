@@ -28,7 +28,7 @@ from benchmarks.chain_steps import Steps, subjects
 from benchmarks.peers_steps import run_peer
 from benchmarks.place import Failed, Place
 
-PEERS = ("dask", "parsl-threads", "parsl-htex", "makeflow-local")
+PEERS = ("dask", "parsl-threads", "parsl-htex", "makeflow-local", "hyperqueue")
 HEAD = (
     "| what | tasks a second | median | times the ideal | jobs | DAGMan | its helpers | schedd |\n"
     "|---|---:|---:|---:|---:|---:|---:|---:|"

@@ -165,6 +165,8 @@ LINE_CHARTS = tuple(
         ("curve-engine", "Submission by size", 1, "CPU of the engine an input", "microseconds"),
         ("curve-recovery-time", "Recovery by size", 0, "Time to recover", "seconds"),
         ("curve-recovery-memory", "Recovery by size", 1, "Memory to recover", "MB"),
+        ("curve-watch", "Looks by size", 0, "Time of watch --once", "seconds"),
+        ("curve-report", "Looks by size", 1, "Time of report", "seconds"),
     )
 )
 PEER_CHARTS = (

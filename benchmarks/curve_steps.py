@@ -6,11 +6,12 @@ more in proportion to the size before it, or has needed more.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterable
 
 from benchmarks import engine as engine_alone
-from benchmarks import offline_steps, pool_steps
+from benchmarks import offline_steps, pool_steps, watching
 from benchmarks.place import Failed, Place
 from benchmarks.sizes import Numbers, Sizes
 from benchmarks.subjects import STOCK, TUNED
@@ -19,6 +20,7 @@ LIMIT_S = 180.0
 SMALL = 10_000  # nodes; with as many or fewer a measurement is short, and is repeated
 TURNS = 3
 SHAPE = "vars"
+LOOKS = ("watch --once", "report")
 
 
 def load(place: Place, subject: str, sizes: Sizes) -> Numbers:
@@ -28,7 +30,7 @@ def load(place: Place, subject: str, sizes: Sizes) -> Numbers:
         seconds, memory = offline_steps.load_one(place, subject, SHAPE, nodes)
         return {f"load curve time {nodes}": [seconds], f"load curve memory {nodes}": [memory]}
 
-    return each_size(subject, sizes.curve, take)
+    return each_size(subject, (*sizes.curve, sizes.huge), take)
 
 
 def recovery(place: Place, subject: str, sizes: Sizes) -> Numbers:
@@ -57,6 +59,22 @@ def engine(_: Place, subject: str, sizes: Sizes) -> Numbers:
 
     def take(nodes: int) -> Numbers:
         return {f"engine cpu {nodes}": [1 / engine_alone.apart("bag", nodes, False).rate]}
+
+    return each_size(subject, sizes.curve, take, turns=1)
+
+
+def look(place: Place, subject: str, sizes: Sizes) -> Numbers:
+    """Time and memory of the commands that look at a DAG that has ended."""
+
+    def take(nodes: int) -> Numbers:
+        found: Numbers = {}
+        directory = place.new_directory("looks")
+        watching.write_dag(directory, nodes)
+        for name in LOOKS:
+            seconds, _, memory = watching.measure(directory, watching.COMMANDS[name][0])
+            found |= {f"{name} time {nodes}": [seconds], f"{name} memory {nodes}": [memory]}
+        shutil.rmtree(directory)
+        return found
 
     return each_size(subject, sizes.curve, take, turns=1)
 

@@ -199,6 +199,11 @@ CURVES: dict[str, list[Curve]] = {
         Curve("recovery curve time", "nodes: time", _seconds),
         Curve("recovery curve memory", "nodes: memory", _memory),
     ],
+    "Looks by size": [
+        Curve(f"{name} {what}", f"nodes: {name}, {what}", make)
+        for what, make in (("time", _seconds), ("memory", _memory))
+        for name in ("watch --once", "report")
+    ],
 }
 
 

@@ -83,6 +83,7 @@ STEPS: dict[str, Step] = {
     "recovery-curve": Step(curve_steps.recovery, (STOCK, OURS)),
     "engine": Step(offline_steps.engine, (OURS,)),
     "engine-curve": Step(curve_steps.engine, (OURS,)),
+    "look-curve": Step(curve_steps.look, (OURS,)),
     "peers": Step(peers_steps.take, (*ONE_BY_ONE, *BUNDLES, *PEERS), turns=2),
 }
 

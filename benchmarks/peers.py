@@ -23,7 +23,13 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt, fetch
 
 HOME = HERE.parent / "var" / "peers"  # kept from run to run
-PACKAGES = {"parsl": "Parsl", "distributed": "Dask", "snakemake": "Snakemake", "luigi": "Luigi"}
+PACKAGES = {
+    "parsl": "Parsl",
+    "distributed": "Dask",
+    "hyperqueue": "HyperQueue",
+    "snakemake": "Snakemake",
+    "luigi": "Luigi",
+}
 MAKEFLOW = "Makeflow"
 MAKEFLOW_PACKAGE = "coop-computing-tools"
 LIMIT_S = 600  # for one run of a peer
@@ -86,6 +92,7 @@ PEERS = {
     "parsl-htex": Peer("Parsl, processes", "Parsl", _driver("peers_parsl", "htex")),
     "parsl-threads": Peer("Parsl, threads", "Parsl", _driver("peers_parsl", "threads")),
     "dask": Peer("Dask", "Dask", _driver("peers_dask")),
+    "hyperqueue": Peer("HyperQueue", "HyperQueue", _driver("peers_hyperqueue")),
     "snakemake": Peer("Snakemake", "Snakemake", _snakemake, _FILES),
     "luigi-local": Peer("Luigi", "Luigi", _driver("peers_luigi", "local"), _FILES),
     "luigi-central": Peer("Luigi, luigid", "Luigi", _driver("peers_luigi", "central"), _FILES),

@@ -78,7 +78,7 @@ def timed(
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.monotonic() - begun
     assert status == 0, command
-    return seconds, usage.ru_maxrss / 1024
+    return seconds, usage.ru_maxrss * 1024 / 1e6
 
 
 def _put_away(place: Path) -> None:

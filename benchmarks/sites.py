@@ -82,7 +82,7 @@ def run_engine(groups: int, *, matched: bool) -> tuple[float, float]:
     dag = make.dag("\n".join(lines))
     begun = time.process_time()
     _play(Engine(dag, make.QUIET, Throttles()))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     return time.process_time() - begun, peak
 
 

@@ -16,12 +16,13 @@ class Sizes:
         submits: how often condor_submit_dag is run.
         idle: seconds of idling.
         settle: seconds after which an idle DAGMan has nothing more to do: its process for requests
-            leaves 20 s after the last one.
+            leaves 20 s after the last one, and it sleeps 60 s after the last event.
         dagmans: how many run at once.
         loads: shapes and nodes of the DAGs that are loaded.
         engine: the DAGs that the engine alone goes through.
         crowd: no-op nodes without edges, of a DAG in which DAGMan's CPU time is measured.
         curve: the DAGs for cost by size.
+        huge: one more, which is only loaded.
         held_curve: the same, for bags of held jobs.
         peer_chain: for peers that start processes by themselves.
         peer_bag: the same.
@@ -44,6 +45,7 @@ class Sizes:
     engine: tuple[int, ...]
     crowd: int
     curve: tuple[int, ...]
+    huge: int
     held_curve: tuple[int, ...]
     peer_chain: int
     peer_bag: int
@@ -60,7 +62,7 @@ FULL = Sizes(
     workflow=60,
     submits=15,
     idle=20.0,
-    settle=45.0,
+    settle=90.0,
     dagmans=50,
     loads=(
         ("vars", 100_000),
@@ -74,6 +76,7 @@ FULL = Sizes(
     engine=(1_000, 10_000, 100_000),
     crowd=100_000,
     curve=(100, 1_000, 10_000, 100_000, 1_000_000),
+    huge=10_000_000,
     held_curve=(100, 1_000, 10_000),
     peer_chain=200,
     peer_bag=2000,
@@ -96,6 +99,7 @@ QUICK = Sizes(
     engine=(1_000,),
     crowd=2000,
     curve=(100, 1_000, 10_000),
+    huge=100_000,
     held_curve=(100, 1_000),
     peer_chain=50,
     peer_bag=200,
@@ -118,6 +122,7 @@ SMALLEST = Sizes(
     engine=(100,),
     crowd=10,
     curve=(100,),
+    huge=1_000,
     held_curve=(5,),
     peer_chain=3,
     peer_bag=5,

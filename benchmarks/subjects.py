@@ -13,6 +13,7 @@ PEERS = (
     "parsl-htex",
     "parsl-threads",
     "dask",
+    "hyperqueue",
     "snakemake",
     "luigi-local",
     "luigi-central",

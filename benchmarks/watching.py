@@ -18,19 +18,21 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
+from benchmarks.place import Failed
 from tests.log_samples import BYTES, HOST, SLOT, TABLE, USAGE
 
 BEGIN = 1795000000.0
 PACE_S = 0.02  # between submissions
 WAIT_S, RUN_S = 3.0, 10.0
 WIDTH = 10  # children of a node
-COMMANDS = (
-    ("watch --once", ["watch", "--once"], 0),
-    ("tail", ["tail"], 0),
-    ("report", ["report", "-o", os.devnull], 200_000),
-    ("report --format csv", ["report", "--format", "csv", "-o", os.devnull], 200_000),
-    ("events", ["events"], 200_000),
-)
+# Their words, and how many nodes at most; 0: any number.
+COMMANDS = {
+    "watch --once": (["watch", "--once"], 0),
+    "tail": (["tail"], 0),
+    "report": (["report", "-o", os.devnull], 200_000),
+    "report --format csv": (["report", "--format", "csv", "-o", os.devnull], 200_000),
+    "events": (["events"], 200_000),
+}
 
 
 def write_dag(directory: Path, nodes: int) -> None:
@@ -103,7 +105,7 @@ def _out(when: float) -> str:
 
 
 def measure(directory: Path, words: list[str]) -> tuple[float, float, float]:
-    """Seconds, CPU seconds and MB of a command."""
+    """Seconds, CPU seconds and MB of a command; Failed if it fails."""
     program = "import sys; from condor_pydagman.cli.pydagman import main; sys.exit(main())"
     begun = time.monotonic()
     with subprocess.Popen(
@@ -112,9 +114,12 @@ def measure(directory: Path, words: list[str]) -> tuple[float, float, float]:
         stdout=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])},
     ) as process:
-        _, _, used = os.wait4(process.pid, 0)
-        process.returncode = 0
-    return time.monotonic() - begun, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = status
+    if status:
+        raise Failed(f"{words[0]} has failed")
+    cpu = used.ru_utime + used.ru_stime
+    return time.monotonic() - begun, cpu, used.ru_maxrss * 1024 / 1e6
 
 
 def main() -> None:
@@ -128,7 +133,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
             write_dag(Path(place), nodes)
             size = os.path.getsize(Path(place) / "t.dag.nodes.log") / 1e6
-            for name, words, most in COMMANDS:
+            for name, (words, most) in COMMANDS.items():
                 if not most or nodes <= most:
                     seconds, cpu, memory = measure(Path(place), words)
                     row = f"{seconds:.1f} | {cpu:.1f} | {memory:.0f}"

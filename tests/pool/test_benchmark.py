@@ -15,7 +15,7 @@ from benchmarks import figures
 CHECKOUT = Path(__file__).resolve().parents[2]
 STEPS = (
     "chain,held,held-curve,crowd,submit,obeying,punctual,many-idle,"
-    "load,load-curve,recovery,recovery-curve,engine"
+    "load,load-curve,recovery,recovery-curve,engine,look-curve"
 )
 SUBJECTS = "floor,ours,together"  # stock takes most of a minute
 
