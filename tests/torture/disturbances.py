@@ -181,7 +181,9 @@ def _is_runner(s: Session, pid: int) -> bool:
 
 
 def _vacate_job(s: Session) -> None:
+    """A task that ends as its runner is vacated may have no result, and begin again."""
     how = s.random.choice(([], ["-fast"]))
+    s.carriers_killed.append(time.time())
     if s.run(
         "condor_vacate_job", *how, "-constraint", f"DAGManJobId == {s.cluster} && JobUniverse == 5"
     ):

@@ -52,7 +52,7 @@ class Facts:
         removed: (owner, node, retry) of jobs that the schedd has removed as the DAG was removed.
         affected: nodes whose events the world has destroyed.
         bundles: clusters that carried bundles.
-        killed: when what carries jobs was killed, seconds since the epoch.
+        killed: when what carries jobs was killed or vacated, seconds since the epoch.
     """
 
     submissions: Mapping[tuple[int, str, int], set[int]] = field(default_factory=dict)

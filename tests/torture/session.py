@@ -40,7 +40,7 @@ class Session:
         kills: SIGKILLs that a DAGMan got, alone or with its whole pool.
         disturbances: disturbances done, kills included.
         submitted_at: when the DAG was submitted, seconds since the epoch.
-        carriers_killed: when what carries jobs was killed, seconds since the epoch.
+        carriers_killed: when what carries jobs was killed or vacated, seconds since the epoch.
         story: what was done, for people.
         wrong: what was seen on the way that should not be.
         more: what the DAG has beside its workload.
