@@ -61,12 +61,12 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         page = context.new_page()
         page.set_default_timeout(browsers.PATIENCE_MS)
 
-        def hear(text: str, kind: str) -> None:
+        def hear(text: str, kind: str, where: str) -> None:
             if kind in ("error", "warning") and not (expected and expected in text):
-                problems.append(text)
+                problems.append(f"{text} {where}")
 
-        page.on("console", lambda message: hear(message.text, message.type))
-        page.on("pageerror", lambda error: hear(f"{error}\n{error.stack}", "error"))
+        page.on("console", lambda it: hear(it.text, it.type, it.location["url"]))
+        page.on("pageerror", lambda error: hear(f"{error}\n{error.stack}", "error", ""))
         page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
         page.goto(server.access.url)
         page.wait_for_selector(".link-state[data-state=live]")
