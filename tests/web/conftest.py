@@ -24,8 +24,8 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
-    """Starts servers, and stops them at the end."""
+def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers, and stops them at the end: before `tmp_path`, whose files they show, goes."""
     servers: list[Server] = []
     known: dict[str, Study] = {}
     prepare(monkeypatch, known)
@@ -42,8 +42,9 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
 
 
 @pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens pages: `open_page(server, "nodes")` is a view of the server's first DAG.
+def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Opens pages: `open_page(server, "nodes")` is a view of the server's first DAG.  They are
+    closed before `tmp_path`, whose files they show, goes.
 
     `expected` is what may stand in the console: of a server that is away, or that refuses.
     """
