@@ -427,6 +427,7 @@ class Run:
         put_offs: scripts that were put off and not run since, by their nodes' names; see `put_off`.
         unstarted: why the last script of a node could not be started, by the node's name.
         complete: whether the nodes log was read from its beginning.
+        awaited: whether the logs tell nothing of it yet; they may be of a run before.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name, but for those in `services`.
         services: the SERVICE nodes.
@@ -473,7 +474,7 @@ class Run:
         self.said_failed: dict[str, str] = {}
         self.put_offs: dict[str, PutOff] = {}
         self.unstarted: dict[str, str] = {}
-        self.is_list = self.removed = False
+        self.is_list = self.removed = self.awaited = False
         self.complete = True
         self._asked_by = ""  # who asks for the halt, or its end, that is about to be told
 

@@ -19,11 +19,10 @@ from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notices.facts import Facts
-from condor_pydagman.follow.overview import shown_counts
 from condor_pydagman.follow.run_model import Attempt, DagState, Run
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
-from condor_pydagman.monitor.watched_dag import logged_facts
+from condor_pydagman.monitor.watched_dag import facts_by_logs
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
 from condor_pydagman.report.spans import averages, job_parts, ran_s, spans_of
@@ -141,14 +140,8 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
     if run is not None and run.status is NodeStatus.ERROR:
         excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
         excerpts = {run.name: excerpt} if excerpt is not None else {}
-    counts, _ = shown_counts(reader.tally, {}, exact=dag is not None)
-    return logged_facts(
-        found, DagState(state), reader.tally, counts, found.ad, may_count=True
-    )._replace(
-        dag=dag,
-        has_halt_file=os.path.exists(found.paths.halt),
-        excerpts=excerpts,
-    )
+    facts = facts_by_logs(found._replace(state=DagState(state)), reader.tally)
+    return facts._replace(has_halt_file=os.path.exists(found.paths.halt), excerpts=excerpts)
 
 
 def _near(reader: DagReader, what: str, numbers: Iterable[int]) -> dict[str, Any]:
