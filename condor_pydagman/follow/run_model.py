@@ -254,6 +254,7 @@ class NodeRun:
         "cached": "it is done without having run, since nothing of it has changed (CACHE).",
         "told_skipped": "it is done since a person, or its PRE script, has had it skipped.",
         "cancelled_by": "who has cancelled it; '' if nobody has, or it was let run again since.",
+        "is_left_out": "whether CHOOSE leaves it out; a person may have let it run all the same.",
         "is_service": "whether it runs beside the others (SERVICE), and is in no count of nodes.",
         "why": (
             "why DAGMan or a person has brought it into its state; '' if its jobs or scripts have."
@@ -268,6 +269,7 @@ class NodeRun:
         self.since = 0.0
         self.attempts: Sequence[Attempt] = ()  # of a big DAG most nodes have none for long
         self.cached = self.told_skipped = self.is_service = self.ran_before = False
+        self.is_left_out = False
         self.cancelled_by = self.why = ""
         self.all_marks: bytearray | bytes = b""
         self.number = 0
@@ -288,8 +290,11 @@ class NodeRun:
     @property
     def has_served(self) -> bool:
         """Whether it is a SERVICE node whose jobs were removed, as they are at the end."""
-        is_removed = self.is_service and self.status is NodeStatus.ERROR
-        return is_removed and self.failure()[0] == RETURN_JOB_ABORTED
+        if not (self.is_service and self.status is NodeStatus.ERROR and self.attempts):
+            return False
+        last = self.attempts[-1]
+        has_post_failed = last.post is not None and last.post.value
+        return last.value == RETURN_JOB_ABORTED and not has_post_failed
 
     @property
     def counted(self) -> NodeStatus:
@@ -321,18 +326,6 @@ class NodeRun:
         attempt = self.attempts[-1] if self.attempts else None
         script = attempt and (attempt.pre if kind is ScriptKind.PRE else attempt.post)
         return script.started if script and script.value is None else 0.0
-
-    def failure(self) -> tuple[int | None, str]:
-        """Exit code or negative signal of what has failed in its last attempt, None if it has none;
-        and what that is, or why, in words."""
-        attempt = self.attempts[-1] if self.attempts else None
-        if attempt is None:
-            return None, self.why
-        if attempt.post is not None and attempt.post.value:
-            return attempt.post.value, "POST script"
-        if attempt.pre is not None and attempt.pre.value and not attempt.procs:
-            return attempt.pre.value, "PRE script"
-        return attempt.value, attempt.reason
 
 
 class Carrier(NodeRun):

@@ -25,7 +25,14 @@ from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.watched_dag import facts_by_logs
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
-from condor_pydagman.report.spans import averages, job_parts, ran_s, spans_of
+from condor_pydagman.report.spans import (
+    attempts_of,
+    averages,
+    has_failed,
+    job_parts,
+    ran_s,
+    spans_of,
+)
 from condor_pydagman.vocabulary import STATE_WORDS, NodeKind, NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
@@ -223,15 +230,14 @@ def _ended(run: Run, begin: float, step: float, count: int) -> tuple[list[int], 
     """How many attempts have ended in each interval, and how many of them have failed."""
     ended, failed = [0] * count, [0] * count
     for node in run.nodes.values():
-        for attempt in node.attempts:
+        for attempt, following in attempts_of(node):
             end = ended_at(attempt)
             bucket = int((end - begin) / step) if end is not None and end >= begin else -1
             if end is not None and bucket == count and end <= begin + count * step + 1e-6:
                 bucket -= 1
             if 0 <= bucket < count:
                 ended[bucket] += 1
-                is_last = attempt is node.attempts[-1]  # what another one follows has failed
-                failed[bucket] += not is_last or node.counted is not NodeStatus.DONE
+                failed[bucket] += has_failed(node, attempt, following)
     return ended, failed
 
 

@@ -11,6 +11,7 @@ from condor_pydagman.explain.explain_node import explain_node, life_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.features.bundle.shown import BundlesSeen, brief, overview, sections
 from condor_pydagman.follow.carriers import with_jobs
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notices.facts import HELD, Facts, QueuedJob
 from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.overview import Dagman, Standing
@@ -239,7 +240,8 @@ def test_a_node_whose_output_is_missing_says_which(logs: BundleLogs) -> None:
     said = "Node A failed: its job ended with exit code 1: its output x.txt is missing."
     assert said in of_dag(logs)
     assert said in said_of(logs)
-    assert logs.follow(FOUR).nodes["A"].failure() == (1, "its output x.txt is missing")
+    run = logs.follow(FOUR)
+    assert failure_of(run.nodes["A"], run).brief == (1, "its output x.txt is missing")
     assert "its output x.txt is missing: exit code 1" in report(logs)
 
 

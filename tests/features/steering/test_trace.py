@@ -45,6 +45,7 @@ def test_a_cancelled_node_is_not_tried_again(bench: Bench) -> None:
     steered(bench, "ann cancel begun")
     bench.terminate(7, value=3)
     assert bench.node("RETRY A 3\n").status is ERROR
+    assert bench.told("node.state")[-1].data["reason"] == "cancelled by ann"
 
 
 def test_who_has_cancelled_a_node_is_known_until_it_runs_again(bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from condor_pydagman.config import Config
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.lint.findings import Severity
 from condor_pydagman.lint.lint import lint
@@ -63,6 +64,9 @@ def test_a_dag_under_slash_tmp() -> None:
     world = PaperWorld({"/tmp/x/t.dag": "JOB A a.sub NOOP\n"})
     (finding,) = lint(["/tmp/x/t.dag"], world, BuildOptions()).kept
     assert finding.code == "DAG306"
+    for known in {"avoid_slash_tmp": False}, {"default_node_log": "/home/@(DAG_FILE).log"}:
+        world.config = lambda known=known: Config(**known)  # type: ignore[method-assign]
+        assert lint(["/tmp/x/t.dag"], world, BuildOptions()).kept == []
 
 
 def test_a_directory_for_a_file() -> None:
