@@ -313,8 +313,9 @@ class History:
         if status is NodeStatus.ERROR and not has_tried:
             return {"reason": self.state.nodes.errors.get(number, "")}
         if status is NodeStatus.ERROR:
-            value, reason = failure_of(node, self.run).brief
-            return {"value": value, "reason": reason}
+            failure = failure_of(node, self.run)
+            value = failure.value or node.attempts[-1].value
+            return {"value": value, "reason": failure.brief[1]}
         if status is NodeStatus.DONE and self.state.nodes.marks[number] & (SKIPPED | NOT_NEEDED):
             return {"skipped": True, "reason": self._why_skipped(number)}
         return NOTHING

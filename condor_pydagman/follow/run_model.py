@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import signal
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -611,3 +611,17 @@ class Interventions:
             self.kept.append(Intervention(time, time, by, what, why, (node,) if node else ()))
         else:
             self.more += 1
+
+
+def interventions(run: Run) -> list[Intervention]:
+    """Commands to nodes, brakes, growth, halts and resumes."""
+    return sorted([*run.interventions.kept, *_halts(run)], key=lambda one: one.time)
+
+
+def _halts(run: Run) -> Iterator[Intervention]:
+    brakes = {f"{one.by}: {one.why}" for one in run.interventions.kept}
+    for halt in run.halts:
+        if halt.reason not in brakes:  # what a brake does is there already
+            yield Intervention(halt.begun, halt.begun, halt.by, "halted", halt.reason)
+        if halt.ended:
+            yield Intervention(halt.ended, halt.ended, halt.resumed_by, "resumed", halt.resumed)

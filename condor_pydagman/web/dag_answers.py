@@ -19,7 +19,7 @@ from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notices.facts import Facts
-from condor_pydagman.follow.run_model import Attempt, DagState, Run
+from condor_pydagman.follow.run_model import Attempt, DagState, Run, interventions
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.watched_dag import facts_by_logs
@@ -190,6 +190,7 @@ def _job(attempt: Attempt | None) -> dict[str, Any]:
 BUCKETS = 120
 MAX_BUCKETS = 1000
 MAX_LONGEST_NODES = 20
+MAX_DONE = 20
 
 
 def timeline_of(
@@ -198,7 +199,7 @@ def timeline_of(
     """The chart: `count` equal intervals from `begin` to `end`; None is the run's own.
 
     `running` is the average number of attempts whose jobs run; `longest` the nodes whose last
-    attempts have run longest.
+    attempts have run longest; `done` what people and features did to the whole DAG.
     """
     run, now = reader.run, time.time()
     last = run.ended or (max(run.last, now) if run.begun else 0.0)
@@ -223,7 +224,16 @@ def timeline_of(
         }
         for bucket, (running, ended, failed) in enumerate(columns)
     ]
-    return {"buckets": buckets if run.begun else [], "longest": _longest(reader, now)}
+    done = [
+        {"t": one.time, "by": one.by, "what": one.what, "why": one.why}
+        for one in interventions(run)
+        if not one.nodes
+    ]
+    return {
+        "buckets": buckets if run.begun else [],
+        "longest": _longest(reader, now),
+        "done": done[-MAX_DONE:],
+    }
 
 
 def _ended(run: Run, begin: float, step: float, count: int) -> tuple[list[int], list[int]]:
