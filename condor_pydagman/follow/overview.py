@@ -195,16 +195,11 @@ class Standing:
 
 def shown_counts(tally: Tally, ad: Mapping[str, Any]) -> tuple[dict[str, int], float]:
     """Nodes by `shown_states.COUNTED`, and their total; and when they were counted, 0.0 for now."""
-    found, counted = _counts(tally, ad)
-    return told_apart(found, *_in_queue(tally)), counted
-
-
-def _counts(tally: Tally, ad: Mapping[str, Any]) -> tuple[Mapping[str, int], float]:
-    """As the engine has them, else as DAGMan has; and when they were made, 0.0 for now."""
     run, report = tally.run, tally.report()
+    found, counted = newer_counts(ad, run.counts, run.counts_time)
     if report is not None:
-        return {name: getattr(report, name) for name in COUNTS}, 0.0
-    return newer_counts(ad, run.counts, run.counts_time)
+        found, counted = {name: getattr(report, name) for name in COUNTS}, 0.0
+    return told_apart(found, *_in_queue(tally)), counted
 
 
 def told_apart(counts: Mapping[str, int], running: int, held: int) -> dict[str, int]:

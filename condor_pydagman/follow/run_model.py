@@ -293,8 +293,7 @@ class NodeRun:
         if not (self.is_service and self.status is NodeStatus.ERROR and self.attempts):
             return False
         last = self.attempts[-1]
-        has_post_failed = last.post is not None and last.post.value
-        return last.value == RETURN_JOB_ABORTED and not has_post_failed
+        return last.value == RETURN_JOB_ABORTED and not (last.post and last.post.value)
 
     @property
     def counted(self) -> NodeStatus:
