@@ -112,6 +112,7 @@ _NAMED = (
         records=("STEERED", "DAG_STEERED"),
         of_no_node=("DAG_STEERED",),
         events=("node.steered", "dag.steered"),
+        causes={"job.running": ("dag.steered",)},
     ),
     Entry(
         "bundle",

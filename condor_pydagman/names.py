@@ -31,6 +31,11 @@ def logged_name(node: str) -> str:
     return f"{plain[: MAX_LOGGED_NAME_BYTES - 9]}~{zlib.crc32(data):08x}"
 
 
+def is_in_slash_tmp(nodes_log: str) -> bool:
+    """Whether DAGMan refuses to keep its log there, unless DAGMAN_AVOID_SLASH_TMP is false."""
+    return nodes_log.startswith("/tmp")  # noqa: S108 - as the stock program compares
+
+
 PLACEMENTS = ".placements"
 
 

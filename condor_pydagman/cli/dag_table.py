@@ -12,6 +12,7 @@ from typing import Any
 
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.text_table import Column, table
+from condor_pydagman.errors import UsageError
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.words import duration
@@ -166,7 +167,13 @@ def show(
 
     Args:
         none: gives what a table of none says.
+
+    Raises:
+        UsageError: one was named, and is not there.
     """
+    dags = list(dags)
+    if arguments.dag and not dags:
+        raise UsageError(none())
     if arguments.json:
         for dag in dags:
             print(json.dumps({"v": VERSION, **dag._asdict()}))

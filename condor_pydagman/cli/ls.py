@@ -57,7 +57,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--subdags", action="store_true", help="list sub-DAGs as well")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
-    parser.set_defaults(sort="")
+    parser.set_defaults(sort="", dag=None)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,8 @@ MOST = 20
 _DESCRIPTION = """\
 List the runs of DAGs that have ended, the newest first: how, with how many nodes, retries and
 hours of jobs, and the nodes that failed first. It asks the schedd's history and reads no file of a
-DAG."""
+DAG. Exit code: 0 if the list was printed, be it empty; 1 if the DAG named is not in the history; 2
+if the command line is wrong."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         PoolError: the schedd does not answer.
-        UsageError: options exclude each other.
+        UsageError: options exclude each other, or the DAG named is not there.
     """
     place = {"name": arguments.name, "pool": arguments.pool}
     dags = ended_dags(condition_of(arguments), arguments.ended, **place)

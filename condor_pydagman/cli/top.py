@@ -16,7 +16,7 @@ _DESCRIPTION = """\
 Show the DAGs of a schedd's queue, of all users or one, in a table that is refreshed: state, nodes,
 what each waits for, how long ago a node ended. It asks the schedd alone and reads no file of a DAG.
 Keys: < and > choose the column to sort by, r reverses, / searches, arrows and page keys scroll, q
-quits."""
+quits. Exit code: 1 if the DAG named is not in the queue when the table is printed once."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         PoolError: the schedd does not answer.
-        UsageError: options exclude each other.
+        UsageError: options exclude each other, or the DAG named is not there.
     """
     place = {"name": arguments.name, "pool": arguments.pool}
     condition = condition_of(arguments)

@@ -21,7 +21,7 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.names import DagPaths
+from condor_pydagman.names import DagPaths, is_in_slash_tmp
 from condor_pydagman.records import banner, rescue, run_statistics
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
 
@@ -250,7 +250,7 @@ def refuse_nodes_log(nodes_log: str, config: Config, out: OutLog) -> None:
     Raises:
         CannotStart: the message says what to do.
     """
-    if config.avoid_slash_tmp and nodes_log.startswith("/tmp"):
+    if config.avoid_slash_tmp and is_in_slash_tmp(nodes_log):
         _warn(
             f"Warning: default node log file {nodes_log} is in /tmp, which may be cleaned at any"
             " time. Move the DAG elsewhere, or set DAGMAN_AVOID_SLASH_TMP = False",

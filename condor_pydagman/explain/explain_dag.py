@@ -111,8 +111,8 @@ def _headline(facts: Facts) -> str:
 
 
 def _counts(facts: Facts) -> Mapping[str, int]:
-    """Nodes by state: by the logs if they are whole, else as DAGMan has counted last."""
-    if facts.dag is None or not (facts.run.complete and facts.run.starts):
+    """Nodes by state: as the engine has them, else as DAGMan has counted last."""
+    if not facts.counts_hold:
         return newer_counts(facts.ad, facts.run.counts, facts.run.counts_time)[0]
     retry = len(facts.retries)
     return {**facts.counts, "ready": facts.counts["ready"] - retry, "retry": retry}

@@ -25,7 +25,7 @@ from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.notices.put_offs import put_off_notices
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
-from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
@@ -74,7 +74,7 @@ def explain_node(facts: Facts, name: str) -> Explanation:
     if carrier_of(run) is not None:
         stands = "is in the queue, in a job with others"
     if status is NodeStatus.DONE:
-        since = _how_done(facts, number, run)
+        since = _how_done(facts, run)
     elif status is NodeStatus.READY and shown_state(run) is Shown.RETRY:
         stands = "is waiting for its retry"
     if _is_unneeded(state, number, run):
@@ -107,13 +107,11 @@ def _is_unneeded(state: GraphState | None, number: int | None, run: NodeRun) -> 
     return state.is_unneeded(number)
 
 
-def _how_done(facts: Facts, number: int | None, run: NodeRun) -> str:
+def _how_done(facts: Facts, run: NodeRun) -> str:
     """Of a node that counts as done: why it has not run, if so."""
-    flags = facts.dag.flags[number] if facts.dag is not None and number is not None else 0
-    is_left_out = bool(flags & LEFT_OUT)
-    why = why_done(run, is_left_out=is_left_out)
+    why = why_done(run)
     if why:
-        state = shown_state(run, is_left_out=is_left_out)
+        state = shown_state(run)
         is_said = state in (Shown.DONE, Shown.LEFT_OUT) or why.startswith(LOOKS[state].word)
         return f": {why}" if is_said else f" ({LOOKS[state].word}): {why}"
     if run.attempts:

@@ -19,7 +19,7 @@ from condor_pydagman.engine.node_states import NOT_NEEDED, PUBLISHED, SKIPPED, A
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.follow import carriers, event_facts
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.follow.failures import PUT_OFF
+from condor_pydagman.follow.failures import PUT_OFF, failure_of
 from condor_pydagman.follow.node_placements import NodePlacements, event_fields
 from condor_pydagman.follow.nodes_log import said
 from condor_pydagman.follow.run_model import (
@@ -34,6 +34,7 @@ from condor_pydagman.follow.run_model import (
 )
 from condor_pydagman.follow.unknown_dag import is_unknown
 from condor_pydagman.graph.grow import Growth
+from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import number_of
 from condor_pydagman.records.own_events import RecordRead
@@ -171,6 +172,7 @@ class History:
                 found = nodes[name] = NodeRun(name)
             self._nodes[number] = found
             found.all_marks, found.number = self.state.nodes.marks, number
+            found.is_left_out = bool(self.state.dag.flags[number] & LEFT_OUT)
             found.is_service = number in self.state.nodes.services
             if found.is_service:
                 self.run.services.append(found)
@@ -311,8 +313,9 @@ class History:
         if status is NodeStatus.ERROR and not has_tried:
             return {"reason": self.state.nodes.errors.get(number, "")}
         if status is NodeStatus.ERROR:
-            value, reason = node.failure()
-            return {"value": value, "reason": reason}
+            failure = failure_of(node, self.run)
+            value = failure.value or node.attempts[-1].value
+            return {"value": value, "reason": failure.brief[1]}
         if status is NodeStatus.DONE and self.state.nodes.marks[number] & (SKIPPED | NOT_NEEDED):
             return {"skipped": True, "reason": self._why_skipped(number)}
         return NOTHING

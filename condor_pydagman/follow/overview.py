@@ -132,12 +132,11 @@ class Standing:
 
     Args:
         dag: its file.
-        exact: whether the tally has all nodes of the DAG; else DAGMan's own counts are taken.
     """
 
-    def __init__(self, dag: str, dagman: Dagman, tally: Tally, *, exact: bool) -> None:
+    def __init__(self, dag: str, dagman: Dagman, tally: Tally) -> None:
         run, ad, running = tally.run, dagman.ad, dagman.running
-        counts, counted = shown_counts(tally, ad, exact=exact)
+        counts, counted = shown_counts(tally, ad)
         self.used = feature_table.used_in(tally.dag, run)  # names of the features that are asked
         self.moves = tally.moves(counts)  # whether anything goes on by itself, or is about to
         self._run, self._goes_on = run, running and not run.halted
@@ -164,7 +163,7 @@ class Standing:
             failures=[_failure(node, run) for node in reversed(run.failures)][:MAX_LISTED],
             placements=total(run.placements).as_json() if run.placements else {},
             of_features=of_features,
-            not_run=tally.not_run() if exact else {},
+            not_run=tally.not_run(),
             retrying=len(self._retries),
         )  # what does not depend on the time
 
@@ -194,24 +193,13 @@ class Standing:
         )
 
 
-def shown_counts(
-    tally: Tally, ad: Mapping[str, Any], *, exact: bool
-) -> tuple[dict[str, int], float]:
-    """Nodes by `shown_states.COUNTED`, and their total; and when they were counted, 0.0 for now.
-
-    Args:
-        exact: see `Standing`.
-    """
-    found, counted = _counts(tally, ad, exact=exact)
-    return told_apart(found, *_in_queue(tally)), counted
-
-
-def _counts(tally: Tally, ad: Mapping[str, Any], *, exact: bool) -> tuple[Mapping[str, int], float]:
-    """As the engine has them, else as DAGMan has; and when they were made, 0.0 for now."""
-    run, report = tally.run, tally.report() if exact else None
+def shown_counts(tally: Tally, ad: Mapping[str, Any]) -> tuple[dict[str, int], float]:
+    """Nodes by `shown_states.COUNTED`, and their total; and when they were counted, 0.0 for now."""
+    run, report = tally.run, tally.report()
+    found, counted = newer_counts(ad, run.counts, run.counts_time)
     if report is not None:
-        return {name: getattr(report, name) for name in COUNTS}, 0.0
-    return newer_counts(ad, run.counts, run.counts_time)
+        found, counted = {name: getattr(report, name) for name in COUNTS}, 0.0
+    return told_apart(found, *_in_queue(tally)), counted
 
 
 def told_apart(counts: Mapping[str, int], running: int, held: int) -> dict[str, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import signal
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -254,6 +254,7 @@ class NodeRun:
         "cached": "it is done without having run, since nothing of it has changed (CACHE).",
         "told_skipped": "it is done since a person, or its PRE script, has had it skipped.",
         "cancelled_by": "who has cancelled it; '' if nobody has, or it was let run again since.",
+        "is_left_out": "whether CHOOSE leaves it out; a person may have let it run all the same.",
         "is_service": "whether it runs beside the others (SERVICE), and is in no count of nodes.",
         "why": (
             "why DAGMan or a person has brought it into its state; '' if its jobs or scripts have."
@@ -268,6 +269,7 @@ class NodeRun:
         self.since = 0.0
         self.attempts: Sequence[Attempt] = ()  # of a big DAG most nodes have none for long
         self.cached = self.told_skipped = self.is_service = self.ran_before = False
+        self.is_left_out = False
         self.cancelled_by = self.why = ""
         self.all_marks: bytearray | bytes = b""
         self.number = 0
@@ -288,8 +290,10 @@ class NodeRun:
     @property
     def has_served(self) -> bool:
         """Whether it is a SERVICE node whose jobs were removed, as they are at the end."""
-        is_removed = self.is_service and self.status is NodeStatus.ERROR
-        return is_removed and self.failure()[0] == RETURN_JOB_ABORTED
+        if not (self.is_service and self.status is NodeStatus.ERROR and self.attempts):
+            return False
+        last = self.attempts[-1]
+        return last.value == RETURN_JOB_ABORTED and not (last.post and last.post.value)
 
     @property
     def counted(self) -> NodeStatus:
@@ -321,18 +325,6 @@ class NodeRun:
         attempt = self.attempts[-1] if self.attempts else None
         script = attempt and (attempt.pre if kind is ScriptKind.PRE else attempt.post)
         return script.started if script and script.value is None else 0.0
-
-    def failure(self) -> tuple[int | None, str]:
-        """Exit code or negative signal of what has failed in its last attempt, None if it has none;
-        and what that is, or why, in words."""
-        attempt = self.attempts[-1] if self.attempts else None
-        if attempt is None:
-            return None, self.why
-        if attempt.post is not None and attempt.post.value:
-            return attempt.post.value, "POST script"
-        if attempt.pre is not None and attempt.pre.value and not attempt.procs:
-            return attempt.pre.value, "PRE script"
-        return attempt.value, attempt.reason
 
 
 class Carrier(NodeRun):
@@ -427,6 +419,7 @@ class Run:
         put_offs: scripts that were put off and not run since, by their nodes' names; see `put_off`.
         unstarted: why the last script of a node could not be started, by the node's name.
         complete: whether the nodes log was read from its beginning.
+        awaited: whether the logs tell nothing of it yet; they may be of a run before.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name, but for those in `services`.
         services: the SERVICE nodes.
@@ -473,7 +466,7 @@ class Run:
         self.said_failed: dict[str, str] = {}
         self.put_offs: dict[str, PutOff] = {}
         self.unstarted: dict[str, str] = {}
-        self.is_list = self.removed = False
+        self.is_list = self.removed = self.awaited = False
         self.complete = True
         self._asked_by = ""  # who asks for the halt, or its end, that is about to be told
 
@@ -617,3 +610,17 @@ class Interventions:
             self.kept.append(Intervention(time, time, by, what, why, (node,) if node else ()))
         else:
             self.more += 1
+
+
+def interventions(run: Run) -> list[Intervention]:
+    """Commands to nodes, brakes, growth, halts and resumes."""
+    return sorted([*run.interventions.kept, *_halts(run)], key=lambda one: one.time)
+
+
+def _halts(run: Run) -> Iterator[Intervention]:
+    brakes = {f"{one.by}: {one.why}" for one in run.interventions.kept}
+    for halt in run.halts:
+        if halt.reason not in brakes:  # what a brake does is there already
+            yield Intervention(halt.begun, halt.begun, halt.by, "halted", halt.reason)
+        if halt.ended:
+            yield Intervention(halt.ended, halt.ended, halt.resumed_by, "resumed", halt.resumed)

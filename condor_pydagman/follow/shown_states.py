@@ -12,6 +12,7 @@ from enum import IntEnum
 
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
 from condor_pydagman.follow.run_model import DagState, NodeRun
+from condor_pydagman.graph.model import DONE, LEFT_OUT
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -175,6 +176,11 @@ _BY_STATUS = {
     status: next(state for state in Shown if LOOKS[state].status is status) for status in NodeStatus
 }
 _APART = SKIPPED | NOT_NEEDED
+# The states of nodes before anything is known of a run, by their flags.
+BY_FLAGS = bytes(
+    Shown.WAITING if not flags & DONE else Shown.LEFT_OUT if flags & LEFT_OUT else Shown.DONE
+    for flags in range(256)
+)
 
 
 def of_status(status: NodeStatus) -> Shown:
@@ -182,15 +188,11 @@ def of_status(status: NodeStatus) -> Shown:
     return _BY_STATUS[status]
 
 
-def shown_state(node: NodeRun, *, is_left_out: bool = False) -> Shown:
-    """The state of a node.
-
-    Args:
-        is_left_out: whether CHOOSE has left it out (`graph.model.LEFT_OUT`).
-    """
+def shown_state(node: NodeRun) -> Shown:
+    """The state of a node."""
     status = node.status
     if status is NodeStatus.DONE:
-        return _done(node, is_left_out)
+        return _done(node)
     if status is NodeStatus.SUBMITTED:
         attempt = node.attempts[-1].queued_as if node.attempts else None
         if attempt is None or attempt.running:
@@ -201,7 +203,7 @@ def shown_state(node: NodeRun, *, is_left_out: bool = False) -> Shown:
     return Shown.DONE if node.has_served else _BY_STATUS[status]
 
 
-def _done(node: NodeRun, is_left_out: bool) -> Shown:
+def _done(node: NodeRun) -> Shown:
     if node.cached:
         return Shown.CACHED
     marks = node.marks() & _APART
@@ -209,14 +211,14 @@ def _done(node: NodeRun, is_left_out: bool) -> Shown:
         return Shown.NOT_NEEDED
     if marks or node.told_skipped or node.is_pre_skipped:
         return Shown.SKIPPED
-    return Shown.LEFT_OUT if is_left_out and not node.attempts else Shown.DONE
+    return Shown.LEFT_OUT if node.is_left_out and not node.attempts else Shown.DONE
 
 
-def why_done(node: NodeRun, *, is_left_out: bool = False) -> str:
+def why_done(node: NodeRun) -> str:
     """Why a node counts as done without having run to its end; '' if it has, or is not done."""
     if node.status is not NodeStatus.DONE:
         return ""
-    state = _done(node, is_left_out)
+    state = _done(node)
     if state is Shown.SKIPPED:
         unknown = _PRE_SKIP if node.is_pre_skipped else "it was skipped in an earlier run"
         return node.why or unknown

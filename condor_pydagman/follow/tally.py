@@ -50,9 +50,14 @@ class Tally:
         # the DAG, None if it is not at hand
         self.dag: Dag | None = engine.run.dag if engine is not None else None
 
+    @property
+    def counts_hold(self) -> bool:
+        """Whether the engine has all nodes of the run; else DAGMan's own counts are taken."""
+        return self._engine is not None and self.run.complete and not self.run.awaited
+
     def report(self) -> Report | None:
-        """How many nodes are in each state; None if the DAG is not at hand."""
-        return self._engine.report() if self._engine is not None else None
+        """How many nodes are in each state; None if the engine can't tell."""
+        return self._engine.report() if self._engine is not None and self.counts_hold else None
 
     def in_state(self, state: State) -> Iterator[int]:
         """The nodes in a state; none if the DAG is not at hand."""
@@ -64,7 +69,7 @@ class Tally:
 
     def not_run(self) -> dict[str, int]:
         """How many of the nodes that are done have not run to their end, by their states."""
-        if self._engine is None or self.dag is None:
+        if self._engine is None or not self.counts_hold:
             return {}
         marks = self._engine.run.nodes.marks
         cached = self.feature("cache")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterator, Sequence
 
+from condor_pydagman.config import Config
 from condor_pydagman.errors import FileError
 from condor_pydagman.feature_table import own
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
@@ -18,6 +19,7 @@ from condor_pydagman.language.parser import CommandReader, Reading
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World, nodes_named
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.names import DagPaths, is_in_slash_tmp
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 SUBMIT_FILE = "DAG301"
@@ -60,9 +62,18 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
         check(dag, world, findings)
     _subdags(dag, world, findings, firsts)
     _written_by_dagman(dag, world, findings)
-    if dag.files and world.absolute(dag.files[0]).startswith("/tmp/"):
-        message = f"{dag.files[0]} is in /tmp, where DAGMan by default refuses to keep its log"
-        findings.add("DAG306", message, place=dag.files[0])
+    if dag.files:
+        _slash_tmp(DagPaths(world.absolute(dag.files[0])), dag.files[0], world, findings)
+
+
+def _slash_tmp(paths: DagPaths, file: str, world: World, findings: Findings) -> None:
+    """Whether DAGMan would refuse the place of the nodes log."""
+    if not is_in_slash_tmp(paths.nodes_log("")):
+        return
+    config = world.config() or Config()  # which takes long to read
+    if config.avoid_slash_tmp and is_in_slash_tmp(paths.nodes_log("", config.default_node_log)):
+        message = f"{file} is in /tmp, where DAGMan refuses to keep its log"
+        findings.add("DAG306", message, place=file)
 
 
 def _submit_files(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> None:

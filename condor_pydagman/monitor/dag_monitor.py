@@ -142,7 +142,7 @@ class DagMonitor:
         """How the run stands, as far as the logs have been read."""
         run = self._follower.run
         lost = bool(self._jobs.file.problem and run.counts)  # DAGMan makes it before it counts
-        run.complete = not (self._left_out or lost)
+        run.complete, run.awaited = not (self._left_out or lost), not self._awaited.begun
         return run
 
     def tally(self) -> Tally:

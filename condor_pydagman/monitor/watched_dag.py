@@ -143,10 +143,7 @@ class WatchedDag:
         is_of_run = not self._tally.run.starts or self._is_of_this_run()
         shows_run = is_of_run and not self._is_past
         self.tally = self._tally if shows_run else self._nothing
-        # whether the tally has all nodes of the run, which may be still to begin
-        whole = self._tally.run.complete and self._monitor.begun and self.dag is not None
-        exact = shows_run and whole
-        self._standing = Standing(self.found.name, dagman, self.tally, exact=exact)
+        self._standing = Standing(self.found.name, dagman, self.tally)
         counts = self._standing.seen.counts
         self._facts = logged_facts(self.found, self._state, self.tally, counts, self._ad)
         self._doubt = next(iter(self._monitor.doubts), "") if shows_run else ""
@@ -318,6 +315,7 @@ def logged_facts(
         held=list(logged_holds(with_jobs(run, (*run.in_queue.values(), *run.services)))),
         held_by=shown(found.nodes_log),
         counts=counts,
+        counts_hold=tally.counts_hold,
         load=_load(counts, ready, tally, most) if state in LIVE else None,
         retries=retries,
         to_start=counts["waiting"] + counts["ready"] + counts["pre"] > last,
@@ -328,9 +326,7 @@ def logged_facts(
 
 def facts_by_logs(found: FoundDag, tally: Tally) -> Facts:
     """As `logged_facts`, of logs that are read once: there is time to name all nodes."""
-    run = tally.run
-    exact = tally.dag is not None and run.complete and bool(run.starts)
-    counts, _ = shown_counts(tally, found.ad, exact=exact)
+    counts, _ = shown_counts(tally, found.ad)
     return logged_facts(found, found.state, tally, counts, found.ad, may_count=True)
 
 

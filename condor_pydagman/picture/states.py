@@ -11,8 +11,15 @@ from collections.abc import Iterable, Iterator
 from condor_pydagman.errors import FileError
 from condor_pydagman.follow.failures import how_failed
 from condor_pydagman.follow.run_model import Run
-from condor_pydagman.follow.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done
-from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
+from condor_pydagman.follow.shown_states import (
+    BY_FLAGS,
+    NOT_RUN,
+    Shown,
+    of_status,
+    shown_state,
+    why_done,
+)
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.node_status_ads import Ad, Value, node_status_ads
 from condor_pydagman.vocabulary import NodeStatus
@@ -38,18 +45,11 @@ class NodeAd(NamedTuple):
     site: str = ""
 
 
-# The states of nodes before anything is known of a run, by their flags.
-_BEFORE = bytes(
-    Shown.WAITING if not flags & DONE else Shown.LEFT_OUT if flags & LEFT_OUT else Shown.DONE
-    for flags in range(256)
-)
-
-
 class States:
     """The state of every node of a Dag; details in words, and sites, where a file has any."""
 
     def __init__(self, dag: Dag) -> None:
-        self.of = bytearray(dag.flags.translate(_BEFORE))
+        self.of = bytearray(dag.flags.translate(BY_FLAGS))
         for of_feature in dag.features.values():
             for node in getattr(of_feature, of_feature.not_run, ()):
                 self.of[node] = _NOT_RUN[of_feature.not_run.replace("_", " ")]
@@ -76,11 +76,8 @@ class States:
             number = dag.find(name)
             if number is None:
                 continue
-            is_left_out = bool(dag.flags[number] & LEFT_OUT)
-            state = self.of[number] = shown_state(node, is_left_out=is_left_out)
-            details = why_done(node, is_left_out=is_left_out)
-            if state is Shown.FAILED:
-                details = how_failed(node, run)
+            state = self.of[number] = shown_state(node)
+            details = how_failed(node, run) if state is Shown.FAILED else why_done(node)
             if details and state in _TOLD:
                 self.details[number] = details
             if node.attempts and node.attempts[-1].site:

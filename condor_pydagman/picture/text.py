@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-# Characters that XML 1.0 forbids, and those that show nothing or turn the text around.
-_FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")  # fmt: skip  # noqa: E501
+from condor_pydagman.printable import printable
+
 _MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 _SPECIAL = re.compile("[&<>\"']")
 
@@ -16,10 +16,9 @@ _WIDE = frozenset("mwMWQO@%…→—#&+=<>~")
 
 
 def plain(text: str, limit: int = 1000) -> str:
-    """The text with forbidden characters replaced, cut to at most `limit` characters."""
-    if len(text) > limit:
-        text = text[: limit - 1] + "…"
-    return _FORBIDDEN.sub("\ufffd", text)
+    """The text as `printable` has it, so that XML takes it, cut to at most `limit` characters."""
+    text = printable(text[: limit + 1])
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def escaped(text: str) -> str:
@@ -29,10 +28,8 @@ def escaped(text: str) -> str:
 
 def shortened(text: str, limit: int) -> str:
     """At most `limit` characters, both ends kept: names differ at either."""
-    if len(text) <= limit:
-        return plain(text)
-    tail = (limit - 1) // 2
-    return plain(text[: limit - 1 - tail]) + "…" + plain(text[len(text) - tail :])
+    text, tail = printable(text), (limit - 1) // 2
+    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def width(text: str, size: float) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import why_done
-from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.report.spans import attempts_of, has_failed, job_parts, known_nodes
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -49,9 +49,7 @@ def rows_of(
 ) -> Iterator[dict[str, Any]]:
     """The rows of a node; the last is of its last attempt."""
     number = dag.find(node.name) if dag is not None else None
-    description, is_left_out = None, False
-    if dag is not None and number is not None:
-        description, is_left_out = dag.submits[number], bool(dag.flags[number] & LEFT_OUT)
+    description = dag.submits[number] if dag is not None and number is not None else None
     for attempt, following in attempts_of(node):
         row = _row(node, attempt, description, now)
         if following is not None or node.ran_before:
@@ -60,7 +58,7 @@ def rows_of(
         if numbers is not None:
             row[RUN] = numbers[id(attempt)]
         yield row
-    reason = why_done(node, is_left_out=is_left_out) or None
+    reason = why_done(node) or None
     if not node.attempts or (node.ran_before and reason):
         told = {"node": node.name, "status": node.counted.name, "description": description}
         told["reason"] = reason

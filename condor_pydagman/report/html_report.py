@@ -9,7 +9,7 @@ from typing import Any
 
 from condor_pydagman.follow.node_placements import NodePlacements, total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import COUNTS, Attempt, Hold, Intervention, Run
+from condor_pydagman.follow.run_model import COUNTS, Attempt, Hold, Run, interventions
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -602,17 +602,3 @@ def _some(names: Sequence[str], total: int) -> str:
 
 def _text(text: str) -> str:
     return text if isinstance(text, Markup) else safe_html(text)
-
-
-def interventions(run: Run) -> list[Intervention]:
-    """Commands to nodes, brakes, growth, halts and resumes."""
-    return sorted([*run.interventions.kept, *_halts(run)], key=lambda one: one.time)
-
-
-def _halts(run: Run) -> Iterator[Intervention]:
-    brakes = {f"{one.by}: {one.why}" for one in run.interventions.kept}
-    for halt in run.halts:
-        if halt.reason not in brakes:  # what a brake does is there already
-            yield Intervention(halt.begun, halt.begun, halt.by, "halted", halt.reason)
-        if halt.ended:
-            yield Intervention(halt.ended, halt.ended, halt.resumed_by, "resumed", halt.resumed)

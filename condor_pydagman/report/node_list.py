@@ -13,7 +13,7 @@ from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.notices.put_offs import until_when
 from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
-from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.report import attempt_table
 from condor_pydagman.report.spans import known_nodes
@@ -53,12 +53,11 @@ def node_rows(
         if names and not (node.name in exact or matches(node.name)):
             continue
         number = dag.find(node.name) if dag is not None else None
-        left_out = dag is not None and number is not None and dag.flags[number] & LEFT_OUT
-        state = shown_state(node, is_left_out=bool(left_out))
+        state = shown_state(node)
         if not states or state in states:
             row = {} if is_quick else _of_last(node, dag, number, now)
             if not is_quick:
-                row["reason"] = reason_of(node, run, is_left_out=bool(left_out)) or None
+                row["reason"] = reason_of(node, run) or None
             row.update(node=node.name, state=LOOKS[state].key, attempts=len(node.attempts))
             row["since"] = round(node.since, 3) or None
             yield [row[name] for name in wanted]
@@ -78,13 +77,9 @@ def is_pattern(name: str) -> bool:
     return _WILD.search(name) is not None
 
 
-def reason_of(node: NodeRun, run: Run, *, is_left_out: bool = False) -> str:
+def reason_of(node: NodeRun, run: Run) -> str:
     """Why a node has failed, is held, or is done without having run, in which job with others it
-    is, or until when its script is put off; '' if it is none of these.
-
-    Args:
-        is_left_out: whether CHOOSE has left it out.
-    """
+    is, or until when its script is put off; '' if it is none of these."""
     if shown_state(node) in (Shown.FAILED, Shown.RETRY):
         return how_failed(node, run)
     off = run.put_off(node) if run.put_offs else None
@@ -93,5 +88,5 @@ def reason_of(node: NodeRun, run: Run, *, is_left_out: bool = False) -> str:
     carrier = carrier_of(node)
     held = [job.reason for job in logged_holds((carrier or node,))]
     if held or carrier is None:
-        return held[-1] if held else why_done(node, is_left_out=is_left_out)
+        return held[-1] if held else why_done(node)
     return f"in {carrier.name}"

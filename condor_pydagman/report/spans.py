@@ -135,12 +135,12 @@ def has_failed(node: NodeRun, attempt: Attempt, following: Attempt | None) -> bo
     Args:
         following: the next one, None if there is none.
     """
-    if node.is_service and attempt.value == RETURN_JOB_ABORTED:
-        return False  # as it is removed at the end
     if following is None and node.status is not NodeStatus.NOT_READY and not node.ran_before:
-        return node.status is not NodeStatus.DONE
+        return node.counted is not NodeStatus.DONE
     if following is not None and following.number:
         return True  # or there would be no other
+    if node.is_service and attempt.value == RETURN_JOB_ABORTED:
+        return False  # as it is removed at the end
     if attempt.post is not None and attempt.post.value is not None:
         return bool(attempt.post.value)
     return attempt.value != 0 or bool(attempt.reason)

@@ -19,14 +19,20 @@ from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notices.facts import Facts
-from condor_pydagman.follow.overview import shown_counts
-from condor_pydagman.follow.run_model import Attempt, DagState, Run
+from condor_pydagman.follow.run_model import Attempt, DagState, Run, interventions
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.monitor.file_facts import shown
-from condor_pydagman.monitor.watched_dag import logged_facts
+from condor_pydagman.monitor.watched_dag import facts_by_logs
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
-from condor_pydagman.report.spans import averages, job_parts, ran_s, spans_of
+from condor_pydagman.report.spans import (
+    attempts_of,
+    averages,
+    has_failed,
+    job_parts,
+    ran_s,
+    spans_of,
+)
 from condor_pydagman.vocabulary import STATE_WORDS, NodeKind, NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
@@ -141,14 +147,8 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
     if run is not None and run.status is NodeStatus.ERROR:
         excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
         excerpts = {run.name: excerpt} if excerpt is not None else {}
-    counts, _ = shown_counts(reader.tally, {}, exact=dag is not None)
-    return logged_facts(
-        found, DagState(state), reader.tally, counts, found.ad, may_count=True
-    )._replace(
-        dag=dag,
-        has_halt_file=os.path.exists(found.paths.halt),
-        excerpts=excerpts,
-    )
+    facts = facts_by_logs(found._replace(state=DagState(state)), reader.tally)
+    return facts._replace(has_halt_file=os.path.exists(found.paths.halt), excerpts=excerpts)
 
 
 def _near(reader: DagReader, what: str, numbers: Iterable[int]) -> dict[str, Any]:
@@ -190,6 +190,7 @@ def _job(attempt: Attempt | None) -> dict[str, Any]:
 BUCKETS = 120
 MAX_BUCKETS = 1000
 MAX_LONGEST_NODES = 20
+MAX_DONE = 20
 
 
 def timeline_of(
@@ -198,7 +199,7 @@ def timeline_of(
     """The chart: `count` equal intervals from `begin` to `end`; None is the run's own.
 
     `running` is the average number of attempts whose jobs run; `longest` the nodes whose last
-    attempts have run longest.
+    attempts have run longest; `done` what people and features did to the whole DAG.
     """
     run, now = reader.run, time.time()
     last = run.ended or (max(run.last, now) if run.begun else 0.0)
@@ -223,22 +224,30 @@ def timeline_of(
         }
         for bucket, (running, ended, failed) in enumerate(columns)
     ]
-    return {"buckets": buckets if run.begun else [], "longest": _longest(reader, now)}
+    done = [
+        {"t": one.time, "by": one.by, "what": one.what, "why": one.why}
+        for one in interventions(run)
+        if not one.nodes
+    ]
+    return {
+        "buckets": buckets if run.begun else [],
+        "longest": _longest(reader, now),
+        "done": done[-MAX_DONE:],
+    }
 
 
 def _ended(run: Run, begin: float, step: float, count: int) -> tuple[list[int], list[int]]:
     """How many attempts have ended in each interval, and how many of them have failed."""
     ended, failed = [0] * count, [0] * count
     for node in run.nodes.values():
-        for attempt in node.attempts:
+        for attempt, following in attempts_of(node):
             end = ended_at(attempt)
             bucket = int((end - begin) / step) if end is not None and end >= begin else -1
             if end is not None and bucket == count and end <= begin + count * step + 1e-6:
                 bucket -= 1
             if 0 <= bucket < count:
                 ended[bucket] += 1
-                is_last = attempt is node.attempts[-1]  # what another one follows has failed
-                failed[bucket] += not is_last or node.counted is not NodeStatus.DONE
+                failed[bucket] += has_failed(node, attempt, following)
     return ended, failed
 
 

@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman import feature_table
 from condor_pydagman.explain.fact_collection import submit_command
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
-from condor_pydagman.follow.shown_states import KEYS, Shown, shown_state
+from condor_pydagman.follow.shown_states import BY_FLAGS, KEYS, Shown, shown_state
 from condor_pydagman.follow.tally import Tally
-from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.outside_facts import OutsideFacts
 from condor_pydagman.monitor.watched_dag import WatchedDag
@@ -82,7 +82,6 @@ class DagReader:
         self.orders: dict[type, tuple[object, Sequence[int]]] = {}
         self._counts = [0] * len(KEYS)
         self._keys: Sequence[str] = []
-        self._left_out: frozenset[int] = frozenset()
         self._number: Mapping[str, int] | None = None  # where no DAG tells it
         self._known: tuple[object, ...] = ()
         self._marks: Callable[[Run], SitesOfGroups] | None = None
@@ -181,7 +180,6 @@ class DagReader:
             self.names = self._keys = list(runs)
             self._number = {name: number for number, name in enumerate(self._keys)}
         self._watched.changed()
-        self._left_out = frozenset(_left_out(dag)) if dag is not None else frozenset()
         self.states = bytearray(map(self._state, range(len(self._keys)), map(runs.get, self._keys)))
         groups = dag.groups if dag is not None else ()
         self._marks = feature_table.offered("page", "marks")[0](groups) if groups else None
@@ -189,13 +187,9 @@ class DagReader:
         self._counts = [self.states.count(state) for state in range(len(KEYS))]
 
     def _state(self, number: int, node: NodeRun | None) -> Shown:
-        if node is None:
-            return Shown.LEFT_OUT if number in self._left_out else Shown.WAITING
-        return shown_state(node, is_left_out=number in self._left_out)
-
-    def is_left_out(self, number: int) -> bool:
-        """Whether CHOOSE has left a node out."""
-        return number in self._left_out
+        if node is not None:
+            return shown_state(node)
+        return Shown(BY_FLAGS[self.dag.flags[number]]) if self.dag is not None else Shown.WAITING
 
     def _changes(self) -> list[tuple[int, int]]:
         """Nodes that are in another state than at the last look."""
@@ -211,7 +205,3 @@ class DagReader:
                 self._counts[state] += 1
                 changes.append((number, state))
         return changes
-
-
-def _left_out(dag: Dag) -> Iterator[int]:
-    return (number for number, flags in enumerate(dag.flags) if flags & LEFT_OUT)

@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from condor_pydagman.follow.run_model import Attempt, NodeRun
+from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.report.node_list import reason_of
 from condor_pydagman.report.spans import ran_s
-from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.tables import Rows
 
@@ -53,7 +52,7 @@ class NodeRows(Rows):
 def row_of(reader: DagReader, number: int, now: float) -> dict[str, Any]:
     """A row, by the node's last attempt."""
     last = reader.last_attempt(number)
-    node = reader.node_run(number) or NodeRun("", NodeStatus.DONE)  # or it was left out
+    node = reader.node_run(number)
     return {
         "number": number,
         "name": reader.names[number],
@@ -64,7 +63,7 @@ def row_of(reader: DagReader, number: int, now: float) -> dict[str, Any]:
         "started": (last.started or None) if last is not None else None,
         "ended": ended_at(last) if last is not None else None,
         "runtime_s": runtime_s(last, now) if last is not None else None,
-        "reason": reason_of(node, reader.run, is_left_out=reader.is_left_out(number)),
+        "reason": reason_of(node, reader.run) if node is not None else "",
     }
 
 

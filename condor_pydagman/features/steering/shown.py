@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from condor_pydagman.features.steering.preconditions import BEGUN, read_text
 from condor_pydagman.features.steering.steer_commands import RETRY, NodeCommand
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.follow.run_model import NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run, Seen
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
@@ -15,6 +17,14 @@ from condor_pydagman.vocabulary import NodeStatus
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
 _TOLD_BY_OUT = ("halt", "resume", "cancel-all")
 _BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
+
+
+class DagSteered(Seen):
+    """What people have asked of the whole DAG."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.last: deque[tuple[float, str]] = deque(maxlen=5)  # when, and who asked what
 
 
 def _steered(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
@@ -43,7 +53,11 @@ def _dag_steered(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time
     by, _, words = read.text.partition(" ")
     command, _, options = words.partition(" ")
     data = {"command": command, "by": by, "options": options}
-    tracker.say(DagEvent("dag.steered", time, data=data))
+    event = DagEvent("dag.steered", time, data=data)
+    tracker.say(event)
+    seen = DagSteered.put(tracker.run)
+    seen.times += 1
+    seen.last.append((time, EVENTS[event.name](event)))
     if command not in _TOLD_BY_OUT:
         tracker.run.interventions.add(time, by, words)
 

@@ -112,6 +112,7 @@ class Facts(NamedTuple):
     load: Load | None = None
     limit_places: Mapping[str, str] = {}  # where throttles were set, by their names in the job ad
     counts: Mapping[str, int] = {}  # nodes by `shown_states.COUNTED`, and their `total`
+    counts_hold: bool = False  # whether they are the engine's (`Tally.counts_hold`)
     # failed nodes that wait for their next attempt, by their numbers, and when that begins; 0.0 if
     # it is not known
     retries: Mapping[int, float] = {}

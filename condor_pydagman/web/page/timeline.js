@@ -28,9 +28,12 @@ export class Timeline {
     this.chart = el("div", { class: "chart" });
     this.longest = el("ol", { class: "longest" });
     this.title = el("h3", {}, "Longest running");
+    this.done = el("ul");
+    this.whole = el("div", { hidden: true }, el("h3", {}, "Done to the whole DAG"), this.done);
     const tools = el("div", { class: "view-tools" }, el("label", { for: "timeline-span" }, "Time"), this.span,
       this.message, this.readout);
-    this.element = el("div", { class: "timeline" }, tools, this.chart, this.title, this.longest);
+    this.element = el("div", { class: "timeline" }, tools, this.chart, this.whole, this.title,
+      this.longest);
     new ResizeObserver(() => this.isShown && this.draw()).observe(this.chart);
   }
 
@@ -68,6 +71,10 @@ export class Timeline {
   draw() {
     if (!this.answer) return;
     this.drawLongest();
+    const done = this.answer.done ?? [];
+    this.whole.hidden = !done.length;
+    this.done.replaceChildren(...done.map(({ t, by, what, why }) =>
+      el("li", {}, shown([`${clock(t)}:`, by, what, why && `(${why})`].filter(Boolean).join(" ")))));
     const { buckets } = this.answer;
     this.chart.hidden = buckets.length < 2;
     const wide = this.chart.clientWidth;

@@ -11,6 +11,7 @@ from condor_pydagman.explain.explain_node import explain_node, life_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.features.bundle.shown import BundlesSeen, brief, overview, sections
 from condor_pydagman.follow.carriers import with_jobs
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.notices.facts import HELD, Facts, QueuedJob
 from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.overview import Dagman, Standing
@@ -142,7 +143,7 @@ def test_a_glance_names_bundles_that_run_longest_and_are_held(logs: BundleLogs) 
     logs.made("C D", 8, 212)
     logs.runs()
     logs.hold(212)
-    seen = Standing("t.dag", Dagman("running"), logs.tally(FOUR), exact=True).at(logs.now)
+    seen = Standing("t.dag", Dagman("running"), logs.tally(FOUR)).at(logs.now)
     assert (seen.counts["running"], seen.counts["held"], seen.counts["idle"]) == (2, 2, 0)
     assert [(one.node, one.job, one.host) for one in seen.longest] == [
         ("bundle 7", "211.0", "slot1_2@one")
@@ -162,9 +163,9 @@ def test_the_rate_holds_while_a_whole_bundle_has_not_come_home(logs: BundleLogs)
     logs.over()
     logs.now += 30
     dagman = Dagman("running")
-    assert Standing("", dagman, logs.tally(dag), exact=True).at(logs.now).remaining_s is not None
+    assert Standing("", dagman, logs.tally(dag)).at(logs.now).remaining_s is not None
     logs.now += 1000
-    assert Standing("", dagman, logs.tally(dag), exact=True).at(logs.now).remaining_s is None
+    assert Standing("", dagman, logs.tally(dag)).at(logs.now).remaining_s is None
 
 
 # Explanations.
@@ -239,7 +240,8 @@ def test_a_node_whose_output_is_missing_says_which(logs: BundleLogs) -> None:
     said = "Node A failed: its job ended with exit code 1: its output x.txt is missing."
     assert said in of_dag(logs)
     assert said in said_of(logs)
-    assert logs.follow(FOUR).nodes["A"].failure() == (1, "its output x.txt is missing")
+    run = logs.follow(FOUR)
+    assert failure_of(run.nodes["A"], run).brief == (1, "its output x.txt is missing")
     assert "its output x.txt is missing: exit code 1" in report(logs)
 
 
@@ -334,7 +336,7 @@ def test_of_a_dag_that_nobody_has_read_nodes_run_with_their_bundle(logs: BundleL
     logs.task("A", 1)
     run = logs.follow()
     run.counts = dict(zip(COUNTS, (5, 1, 0, 4, 0, 0, 0, 0, 0)))
-    seen = Standing("", Dagman("running"), Tally(run), exact=False).at(logs.now)
+    seen = Standing("", Dagman("running"), Tally(run)).at(logs.now)
     assert (seen.counts["running"], seen.counts["held"], seen.counts["idle"]) == (2, 2, 0)
 
 
@@ -375,7 +377,7 @@ def test_nodes_behind_others_do_not_stand_in_the_queue(logs: BundleLogs) -> None
     logs.runs()
     tally = logs.tally(CHAIN + LINE)
     assert overview(tally, {}, running=True)["bundles"]["nodes"] == 2
-    counts = Standing("t.dag", Dagman("running"), tally, exact=True).at(logs.now).counts
+    counts = Standing("t.dag", Dagman("running"), tally).at(logs.now).counts
     assert (counts["running"], counts["waiting"]) == (2, 2)
     logs.task("A", 1)
     run = logs.follow(CHAIN + LINE)
@@ -389,7 +391,7 @@ def test_of_a_dag_that_nobody_has_read_no_more_run_than_dagman_says(logs: Bundle
     logs.runs()
     run = logs.follow()
     run.counts = dict(zip(COUNTS, (4, 0, 0, 2, 0, 0, 2, 0, 0)))
-    counts = Standing("", Dagman("running"), Tally(run), exact=False).at(logs.now).counts
+    counts = Standing("", Dagman("running"), Tally(run)).at(logs.now).counts
     assert (counts["running"], counts["idle"], counts["waiting"]) == (2, 0, 2)
 
 

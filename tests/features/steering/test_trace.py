@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.steering.explain import findings
+from condor_pydagman.follow.notices.facts import Facts
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.follow.shown_states import Shown, shown_state, why_done
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.report.event_words import event_words
@@ -45,6 +48,7 @@ def test_a_cancelled_node_is_not_tried_again(bench: Bench) -> None:
     steered(bench, "ann cancel begun")
     bench.terminate(7, value=3)
     assert bench.node("RETRY A 3\n").status is ERROR
+    assert bench.told("node.state")[-1].data["reason"] == "cancelled by ann"
 
 
 def test_who_has_cancelled_a_node_is_known_until_it_runs_again(bench: Bench) -> None:
@@ -91,6 +95,10 @@ def test_what_is_asked_of_the_whole_dag_is_told(bench: Bench) -> None:
     bench.node()
     said = [event_words(event) for event in bench.told("dag.steered")]
     assert said == ["ann asks: limits jobs 5 idle 3", "ann asks: halt"]
+    facts = Facts("t.dag", DagState.RUNNING, 0.0, bench.follower.run)
+    (finding,) = findings(facts, None)
+    assert finding.sentence == "People steered the whole DAG, 2 times."
+    assert [one.text for one in finding.evidence] == said
     done = bench.follower.run.interventions.kept
     assert [(one.by, one.what, one.nodes) for one in done] == [("ann", "limits jobs 5 idle 3", ())]
 

@@ -82,6 +82,19 @@ def test_of_one_dag_its_runs_are_listed(
     assert "DAGManJobId" not in relative, "it may be a sub-DAG"
 
 
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_a_dag_that_is_not_there_is_an_error(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedd_queries, "ads_in_history", lambda *_: [])
+    monkeypatch.setattr(schedd_queries, "ads_in_queue", lambda *_: [])
+    for command, where in ("runs", "history"), ("top", "queue"):
+        assert pydagman.main([command, "nosuch.dag", "-name", "s", *words]) == 1
+        said = capsys.readouterr()
+        known = f"condor_pydagman: no user has a DAG nosuch.dag in the {where} of the schedd s"
+        assert (said.out, said.err[: len(known)]) == ("", known)
+
+
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert pydagman.main(["runs", "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.follower import MAX_SAID, order
 from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.records.dagman_out import OutKind
@@ -158,8 +159,8 @@ def test_the_pre_script_of_a_final_node_of_the_stock_program(bench: Bench) -> No
     follower = bench.follower
     told = line(OutKind.SCRIPT_END, int(bench.now) + 1, "F", 1, "PRE")
     assert names(follower, told) == ["node.state", "script.end", "node.state"]
-    node = follower.run.nodes["F"]
-    assert (node.status, node.failure()) == (NodeStatus.ERROR, (1, "PRE script"))
+    node, run = follower.run.nodes["F"], follower.run
+    assert (node.status, failure_of(node, run).brief) == (NodeStatus.ERROR, (1, "PRE script"))
 
 
 def test_the_stock_program_goes_on_with_a_dag_of_ours(bench: Bench) -> None:

@@ -61,8 +61,7 @@ def _a_run(bench: Bench, text: str, done_at: float, last: int) -> Tally:
 
 def seen(tally: Tally, **how: Any) -> Overview:
     of = {name: how.pop(name) for name in Dagman._fields if name in how}
-    exact = how.pop("exact", True)
-    return Standing("t.dag", Dagman("running", **of), tally, exact=exact).at(NOW, **how)
+    return Standing("t.dag", Dagman("running", **of), tally).at(NOW, **how)
 
 
 def test_held_jobs_by_their_reasons_the_most_frequent_first(bench: Bench) -> None:
@@ -101,7 +100,7 @@ def test_no_end_is_foretold_of_a_dag_that_is_halted() -> None:
 
 
 def test_no_end_is_foretold_if_several_should_have_been_done_since() -> None:
-    fast = Standing("t.dag", Dagman("running"), a_run(done_at=10), exact=True).at(BEGIN + 29)
+    fast = Standing("t.dag", Dagman("running"), a_run(done_at=10)).at(BEGIN + 29)
     assert (fast.remaining_s, fast.stalled_s) == (None, 0.0)  # 10 in 29 s; none in 19 s
 
 
@@ -139,17 +138,20 @@ def test_a_dag_that_is_slow_does_not_stand_still() -> None:
     assert seen(a_run(done_at=10, last=3)).stalled_s == 0  # there should have been 2
 
 
-def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
+@pytest.mark.parametrize("what", [{"complete": False}, {"awaited": True}])
+def test_dagmans_own_counts_where_not_all_nodes_are_known(what: dict[str, bool]) -> None:
     tally = a_run()
+    assert tally.counts_hold
+    vars(tally.run).update(what)
     tally.run.counts = dict(zip(COUNTS, (100, 50, 1, 5, 2, 3, 30, 2, 7)))
     tally.run.counts_time = 950.0
-    one = seen(tally, exact=False)
+    one = seen(tally)
     assert (one.counts["total"], one.counts["done"], one.counted) == (100, 50, 950.0)
     assert (one.counts["running"], one.counts["held"], one.counts["idle"]) == (2, 2, 1)
     ad = {"DAG_NodesTotal": 100, "DAG_NodesDone": 60, "DAG_AdUpdateTime": 960}
-    one = seen(tally, exact=False, ad=ad)
+    one = seen(tally, ad=ad)
     assert (one.counts["done"], one.counted) == (60, 960.0)
-    assert seen(Tally(Run()), exact=False).counts["total"] == 0
+    assert seen(Tally(Run())).counts["total"] == 0
 
 
 def test_a_job_that_runs_elsewhere_again(bench: Bench) -> None:

@@ -79,13 +79,14 @@ def done(marks: int = 0, why: str = "", *, cached: bool = False) -> NodeRun:
 
 
 def test_a_node_that_is_left_out_until_somebody_lets_it_run() -> None:
-    node = done()
-    assert shown_state(node, is_left_out=True) is Shown.LEFT_OUT
-    assert why_done(node, is_left_out=True) == "CHOOSE leaves it out"
+    node, waiting = done(), NodeRun("A")
+    node.is_left_out = waiting.is_left_out = True
+    assert shown_state(node) is Shown.LEFT_OUT
+    assert why_done(node) == "CHOOSE leaves it out"
     node.attempts = (Attempt(0),)
-    assert shown_state(node, is_left_out=True) is Shown.DONE
-    assert why_done(node, is_left_out=True) == ""
-    assert shown_state(NodeRun("A"), is_left_out=True) is Shown.WAITING
+    assert shown_state(node) is Shown.DONE
+    assert why_done(node) == ""
+    assert shown_state(waiting) is Shown.WAITING
 
 
 def test_counts_in_words() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from condor_pydagman.config import Config
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.lint.findings import Severity
 from condor_pydagman.lint.lint import lint
@@ -59,10 +62,13 @@ def test_a_dag_file_that_may_come_later() -> None:
     assert [(one.code, one.severity) for one in late] == [("DAG304", Severity.INFO)]
 
 
-def test_a_dag_under_slash_tmp() -> None:
+def test_a_dag_under_slash_tmp(monkeypatch: pytest.MonkeyPatch) -> None:
     world = PaperWorld({"/tmp/x/t.dag": "JOB A a.sub NOOP\n"})
     (finding,) = lint(["/tmp/x/t.dag"], world, BuildOptions()).kept
     assert finding.code == "DAG306"
+    for known in Config(avoid_slash_tmp=False), Config(default_node_log="/home/@(DAG_FILE).log"):
+        monkeypatch.setattr(world, "config", lambda known=known: known)
+        assert lint(["/tmp/x/t.dag"], world, BuildOptions()).kept == []
 
 
 def test_a_directory_for_a_file() -> None:

@@ -46,7 +46,7 @@ def test_throttles_of_a_dag_that_is_too_big_to_be_read() -> None:
     tally = a_run()
     tally.run.limits = {"DAGMan_MaxJobs": 5, "DAGMan_MaxPreScripts": 2}
     tally.run.counts = dict(zip(COUNTS, (100, 50, 3, 5, 2, 12000, 30, 2, 7)))
-    pre, jobs = noticed(Tally(tally.run), "throttle.full", exact=False)
+    pre, jobs = noticed(Tally(tally.run), "throttle.full")
     assert "2 PRE scripts running, the limit is 2; 1 node is waiting" in pre.sentence
     assert "the limit is 5; 12,000 nodes are waiting" in jobs.sentence
 
@@ -81,7 +81,7 @@ def test_a_dag_of_which_no_node_is_left() -> None:
     tally = Tally(a_run().run)
     tally.run.in_queue.clear()
     tally.run.counts = dict(zip(COUNTS, (3, 1, 0, 0, 0, 0, 0, 1, 1)))
-    assert known(tally, exact=False).all_ended
+    assert known(tally).all_ended
 
 
 def test_notices_as_json_do_not_grow_with_the_dag() -> None:

@@ -7,7 +7,6 @@ import io
 import json
 
 from condor_pydagman.follow.run_model import NodeRun
-from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.report.all_runs import all_runs
 from condor_pydagman.report.attempt_table import csv_text, json_text, rows
 from condor_pydagman.report.spans import spans
@@ -27,7 +26,7 @@ def test_why_a_node_counts_as_done_that_has_not_run() -> None:
     run, dag = make_run(), make_dag()
     skipped, left_out = NodeRun("E", NodeStatus.DONE), NodeRun("A", NodeStatus.DONE)
     skipped.why = "RUN_IF is false: x > 1"
-    dag.flags[dag.ids["A"]] |= LEFT_OUT
+    left_out.is_left_out = True
     run.nodes = {"E": skipped, "A": left_out, "B": run.nodes["B"]}
     run.nodes["B"].attempts[-1].skipped = True
     told = [(row["status"], row["reason"]) for row in rows(run, dag, 1040.0)]
