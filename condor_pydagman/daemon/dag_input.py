@@ -18,7 +18,7 @@ from condor_pydagman.dagman_job.options import DagmanOptions, leave_out
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
 from condor_pydagman.feature_table import Given, asked_by
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.cycle import closing_edge, cycle_refusal, find_cycle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.names import DagPaths
@@ -29,6 +29,9 @@ from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
 class CannotStart(PydagmanError):
     """The run ends before it began; `code` is the exit code, `str()` is for `.dagman.out`.  `hold`:
     a run that has begun is to be kept, on hold, until a person has corrected a file."""
+
+    words: tuple[str, ...] = ()  # of the command that it is about, see `lint.place_of`
+    place = ""  # of what else it is about, if that is not found
 
     def __init__(self, message: str, code: int = 1, *, hold: bool = False) -> None:
         super().__init__(message)
@@ -77,7 +80,8 @@ def load(
     _leave_out(dag, options, out)
     for commands in asked_by(options):
         commands.of_option(dag)
-    _refuse_cycle(dag, config)
+    if config.startup_cycle_detect:
+        refuse_cycle(dag)
     for line in banner.category_lines(dag):
         out.say_test(line, 2)
     out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
@@ -222,11 +226,13 @@ def _leave_out(dag: Dag, options: DagmanOptions, out: OutLog) -> None:
         out.say(said)
 
 
-def _refuse_cycle(dag: Dag, config: Config) -> None:
-    cycle = find_cycle(dag) if config.startup_cycle_detect else None
+def refuse_cycle(dag: Dag) -> None:
+    """Raises CannotStart if there is a cycle, for which DAGMan ends when nothing else is left."""
+    cycle = find_cycle(dag)
     if cycle is not None:
-        said = "ERROR: a cycle exists in the dag, please check input"
-        raise CannotStart(f"{said}\n    {describe_cycle(dag, cycle)}")
+        error = CannotStart(f"ERROR: {cycle_refusal(dag, cycle)}")
+        error.words, error.place = closing_edge(dag, cycle), dag.place(cycle[0])
+        raise error
 
 
 _FATAL = "ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from condor_pydagman.feature_table import part
-from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.cycle import closing_edge, describe_cycle, find_cycle
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, NOOP, Dag, Retry
 from condor_pydagman.lint.findings import Findings, nodes_named
 from condor_pydagman.lint.odd_characters import check_characters
@@ -50,8 +50,7 @@ def check_cycles(dag: Dag, findings: Findings) -> None:
     if not cycle:
         return
     message = f"these nodes wait for each other: {describe_cycle(dag, cycle)}"
-    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
-    findings.of_node("DAG201", dag, cycle[0], message, "PARENT", parent, child)
+    findings.of_node("DAG201", dag, cycle[0], message, *closing_edge(dag, cycle))
     behind = [node for node in _never_free(dag) if node not in set(cycle)]
     _never_run(findings, "DAG202", dag, behind, "on or behind a cycle")
 
