@@ -41,14 +41,8 @@ _DESCRIPTION = """\
 Show what condor_submit_dag would run now: nodes and jobs, what a rescue file skips, what starts
 first, scripts, retries, throttles, sub-DAGs. This command submits and writes nothing."""
 _INDENT = "    "
-# What sub-DAGs have not of the options.
-_CHOICE: dict[str, Any] = {
-    "choose_all": False,
-    "choose_from": (),
-    "choose_until": (),
-    "choose_only": (),
-}
-_OPTIONS = ("force", "use_dag_dir", "bundle", *_CHOICE)
+_CHOICE = ("choose_all", "choose_from", "choose_until", "choose_only")
+_OPTIONS = ("force", "use_dag_dir", "bundle", *_CHOICE)  # those of condor_submit_dag
 # When nodes run that have no step: before all others, or after them.
 _TURNS = {NodeKind.PROVISIONER: -2, NodeKind.SERVICE: -1, NodeKind.FINAL: 1}
 
@@ -57,7 +51,10 @@ class Outlook(NamedTuple):
     """What would run of one DAG."""
 
     files: tuple[str, ...]  # the DAG files
-    outset: Outset
+    dag: Dag  # with the progress of the rescue file
+    rescue: str  # that file's name, '' if there is none
+    told: Sequence[str]  # what the administrator wants of it
+    refusal: PydagmanError | None  # why DAGMan would not begin with it
     order: Steps  # the steps of what is left
     jobs: Sequence[JobCount]  # by submit descriptions, of the nodes to be run
     config: Config  # knobs and options in force
@@ -70,23 +67,18 @@ class Outlook(NamedTuple):
     commands: Sequence[NodeCommands] | None = None  # what nodes would run, if that is asked for
 
     @property
-    def dag(self) -> Dag:
-        """The DAG, with the progress of the rescue file."""
-        return self.outset.dag
-
-    @property
     def mistakes(self) -> list[str]:
         """Why DAGMan would refuse it, and errors that -lint finds, but for those that are told of
         with the jobs."""
         errors = (one for one in self.findings.kept if one.severity is Severity.ERROR)
         found = [one.message for one in errors if one.code not in _TOLD_WITH_JOBS]
-        refusal = str(self.outset.refusal or "").removeprefix("ERROR: ")
+        refusal = str(self.refusal or "").removeprefix("ERROR: ")
         return found if not refusal or refusal in found else [*refusal.split("\n"), *found]
 
     @property
     def sound(self) -> bool:
         """Whether nothing is wrong with it, as far as that is known before."""
-        errors = self.outset.refusal or self.findings.total(Severity.ERROR)
+        errors = self.refusal or self.findings.total(Severity.ERROR)
         if errors or any(count.problem for count in self.jobs):
             return False
         return all(isinstance(inner, str) or inner.sound for inner in self.inner.values())
@@ -138,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_command(words: Sequence[str], found: Outlook) -> str:
     """With -force, too, if condor_submit_dag would refuse to write over files of an earlier run."""
-    again = not found.outset.rescue and not found.running and "-Force" not in words
+    again = not found.rescue and not found.running and "-Force" not in words
     force = again and os.path.exists(DagPaths(found.files[0]).condor_sub)
     return shlex.join(["condor_pydagman", "run", *["-force"] * force, *words, *found.files])
 
@@ -172,7 +164,7 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
     order = _in_order(dag, steps(dag))
     return Outlook(
         options.dag_files,
-        outset,
+        *outset,
         order,
         count_jobs(dag, submitted, workflow),
         config,
@@ -232,11 +224,12 @@ def _commands(dag: Dag, order: Steps, workflow: Workflow) -> list[NodeCommands]:
 def _inner(dag: Dag, options: DagmanOptions, look: _Look) -> dict[str, Outlook | str]:
     """What would run of sub-DAGs; their files may be written by nodes before them."""
     found: dict[str, Outlook | str] = {}
+    of_all = options._replace(choose_all=False, choose_from=(), choose_until=(), choose_only=())
     for node, file in dag.subdags.items():
         if _is_to_run(dag, node):
             try:
                 with working_directory(dag.directories.get(node, "")):
-                    one = _inner_outlook(options._replace(dag_files=(file,), **_CHOICE), look)
+                    one = _inner_outlook(of_all._replace(dag_files=(file,)), look)
             except (PydagmanError, OSError) as error:
                 one = f"{file} can't be read (yet): {str(error).splitlines()[0]}"
             found[dag.names[node]] = one
@@ -263,13 +256,13 @@ def _lines(found: Outlook) -> Iterator[str]:
     yield f"{' '.join(found.files)}: {number_of(len(dag), 'node')}{kinds}"
     if found.running:
         yield "DAGMan runs it or will: condor_submit_dag would refuse it. See condor_pydagman watch"
-    if found.outset.rescue:
-        yield f"It would start from {found.outset.rescue}: {_are(done)} done and skipped"
+    if found.rescue:
+        yield f"It would start from {found.rescue}: {_are(done)} done and skipped"
     elif done:
         yield f"{_are(done)} marked DONE in the DAG and skipped"
     for why in filter(None, (one.why_left_out for one in dag.features.values())):
         yield f"{_are(_left_out(dag))} left out: {why}"
-    yield from found.outset.told
+    yield from found.told
     yield from (line for one in found.foreseen for line in one.lines)
     yield from found.mistakes[:MAX_SHOWN]
     if len(found.mistakes) > MAX_SHOWN:
@@ -379,7 +372,7 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "files": list(found.files),
         "running": found.running,
-        "rescue": found.outset.rescue,
+        "rescue": found.rescue,
         "nodes": len(dag),
         "done": _done(found),
         "left_out": _left_out(dag),
