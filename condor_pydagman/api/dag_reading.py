@@ -16,7 +16,7 @@ from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph import model
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
-from condor_pydagman.graph.cycle import closing_edge, cycle_refusal, find_cycle
+from condor_pydagman.graph.cycle import cycle_refusal, find_cycle
 from condor_pydagman.lint.partial import build_partial
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -140,6 +140,7 @@ def _cycle(
     cycle = find_cycle(dag)
     if cycle is None:
         return ()
+    from condor_pydagman.lint.graph_rules import closing_edge
     from condor_pydagman.lint.lint import place_of
     from condor_pydagman.lint.lint_world import DiskWorld  # late: few DAGs have a cycle
 

@@ -22,7 +22,7 @@ from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.features.common.steps import Steps, steps
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
 from condor_pydagman.lint.findings import Findings, Severity
-from condor_pydagman.lint.preflight import Outset, look_ahead, placed
+from condor_pydagman.lint.preflight import Outset, cycle_refusal, look_ahead
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import does, first_of, number_of
@@ -199,11 +199,12 @@ def _looked_ahead(options: DagmanOptions) -> tuple[Outset, Config]:
         settings = initialize.configure(options, out)
         try:
             found = look_ahead(settings, out, trusted=False)
-            dag_input.refuse_cycle(found.dag)
         except dag_input.CannotStart as error:
-            how = dag_input.build_options(options, settings.config)
-            reason = placed(error, options.dag_files, how, trusted=False)
-            raise PydagmanError(reason) from None
+            raise PydagmanError(str(error)) from None
+    how = dag_input.build_options(options, settings.config)
+    cycle = cycle_refusal(found.dag, how, trusted=False)
+    if cycle:
+        raise PydagmanError(cycle)
     return found, settings.config
 
 

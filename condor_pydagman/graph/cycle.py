@@ -30,11 +30,6 @@ def cycle_refusal(dag: Dag, cycle: Sequence[int]) -> str:
     return f"a cycle exists in the dag: {describe_cycle(dag, cycle)}"
 
 
-def closing_edge(dag: Dag, cycle: Sequence[int]) -> tuple[str, str, str]:
-    """PARENT, and the names of a parent and its child on a cycle."""
-    return "PARENT", dag.names[cycle[-1]], dag.names[cycle[0]]
-
-
 def _left_after_peeling(dag: Dag) -> bytearray | None:
     """Mark the vertices that never get rid of all their predecessors; None if there is none."""
     waiting = dag.edges.predecessor_counts()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from condor_pydagman.feature_table import part
-from condor_pydagman.graph.cycle import closing_edge, describe_cycle, find_cycle
+from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, NOOP, Dag, Retry
 from condor_pydagman.lint.findings import Findings, nodes_named
 from condor_pydagman.lint.odd_characters import check_characters
@@ -42,6 +42,11 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _scripts(dag, findings)
     check_characters(dag, findings)
     _not_of_stock(dag, findings)
+
+
+def closing_edge(dag: Dag, cycle: Sequence[int]) -> tuple[str, str, str]:
+    """PARENT, and the names of a parent and its child on a cycle."""
+    return "PARENT", dag.names[cycle[-1]], dag.names[cycle[0]]
 
 
 def check_cycles(dag: Dag, findings: Findings) -> None:

@@ -256,17 +256,16 @@ def refusal(prepared: Prepared, more: MoreChecks) -> str:
         errors = _errors_of_all(options.dag_files, how)
         failed = f"\nFailed to parse {options.dag_files[0]}"
         return str(error) if errors is None else errors.detail() + failed
-    try:
-        if found.refusal is not None:
-            raise found.refusal
-        if os.path.exists(options.paths().lock):
-            return ""
-        # With nodes that are done a DAG may get past a cycle, and ABORT-DAG-ON may end it before.
-        if not (found.dag.aborts or any(flags & DONE for flags in found.dag.flags)):
-            dag_input.refuse_cycle(found.dag)
-    except dag_input.CannotStart as error:
-        return placed(error, options.dag_files, how)
-    return more(found.dag, options, config)
+    if found.refusal is not None:
+        place, line = _command(found.refusal.words, options.dag_files, how)
+        return str(found.refusal).replace("ERROR: ", f"ERROR: {place}{' ' * bool(place)}", 1) + line
+    dag = found.dag
+    if os.path.exists(options.paths().lock):
+        return ""
+    # With nodes that are done a DAG may get past a cycle, and ABORT-DAG-ON may end it well before.
+    is_sure = not (dag.aborts or any(flags & DONE for flags in dag.flags))
+    wrong = cycle_refusal(dag, how) if is_sure else ""
+    return wrong or more(dag, options, config)
 
 
 def _missing(dag: Dag, options: DagmanOptions, config: Config) -> str:
@@ -291,21 +290,29 @@ def _missing(dag: Dag, options: DagmanOptions, config: Config) -> str:
     return NO_REFUSAL + "\n".join(lines) if lines else ""
 
 
-def placed(
-    error: CannotStart, dag_files: Sequence[str], how: BuildOptions, *, trusted: bool = True
-) -> str:
-    """Why DAGMan does not begin with a DAG, with the place and the text of the command that it is
-    about, as far as these are known."""
-    if not error.words:
-        return str(error)
+def cycle_refusal(dag: Dag, how: BuildOptions, *, trusted: bool = True) -> str:
+    """Why DAGMan ends when nothing else is left of a DAG with a cycle, and where that is; '' for a
+    DAG without one."""
+    from condor_pydagman.graph import cycle
+    from condor_pydagman.lint.graph_rules import closing_edge
+
+    found = cycle.find_cycle(dag)
+    if found is None:
+        return ""
+    place, line = _command(closing_edge(dag, found), dag.files, how, trusted=trusted)
+    return f"ERROR: {place or dag.place(found[0])} {cycle.cycle_refusal(dag, found)}{line}"
+
+
+def _command(
+    words: tuple[str, ...], dag_files: Sequence[str], how: BuildOptions, *, trusted: bool = True
+) -> tuple[str, str]:
+    """The place of a command, see `lint.place_of`, and its line below a message."""
     from condor_pydagman.adapters.files import DagFiles
     from condor_pydagman.lint.lint import place_of
     from condor_pydagman.lint.lint_world import DiskWorld
 
-    world = DiskWorld(DagFiles(trusted=trusted).read)
-    place, text = place_of(error.words, dag_files, world, how)
-    where, line = place or error.place, f"\n    {text}" if text else ""
-    return str(error).replace("ERROR: ", f"ERROR: {where}{' ' * bool(where)}", 1) + line
+    place, text = place_of(words, dag_files, DiskWorld(DagFiles(trusted=trusted).read), how)
+    return place, f"\n    {text}" if text else ""
 
 
 def _errors(options: SubmitOptions, first: DagFileError) -> str:
