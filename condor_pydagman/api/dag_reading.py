@@ -16,7 +16,7 @@ from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph import model
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
-from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.cycle import cycle_refusal, find_cycle
 from condor_pydagman.lint.partial import build_partial
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -140,11 +140,11 @@ def _cycle(
     cycle = find_cycle(dag)
     if cycle is None:
         return ()
+    from condor_pydagman.lint.graph_rules import closing_edge
     from condor_pydagman.lint.lint import place_of
     from condor_pydagman.lint.lint_world import DiskWorld  # late: few DAGs have a cycle
 
-    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
-    found, text = place_of(("PARENT", parent, child), names, DiskWorld(read), how)
+    found, text = place_of(closing_edge(dag, cycle), names, DiskWorld(read), how)
     file, _, line = (found or dag.place(cycle[0])).rpartition(":")
-    message = f"a cycle exists in the dag: {describe_cycle(dag, cycle)}"
-    return (DagProblem(message, Place(file, int(line or 0)), text, "PARENT"),)
+    place = Place(file, int(line or 0))
+    return (DagProblem(cycle_refusal(dag, cycle), place, text, "PARENT"),)

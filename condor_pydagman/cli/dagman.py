@@ -261,7 +261,9 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> Callable[[]
     if options.wait_for_debug:
         _wait_for_debugger(out)
     if options.dot:
-        return startup.draw(settings, out)
+        from condor_pydagman.daemon.status_files import draw
+
+        return draw(startup.plan(settings, out))
     run = startup.prepare(settings, out, invocation.started, lambda: signals.have_come)
     if options.setup_only:
         return startup.set_up(run)

@@ -6,20 +6,23 @@ import argparse
 import contextlib
 import json
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import living_holder, working_directory
 from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.cli.checks_before_run import add_submit_options, lint_run, submit_words
 from condor_pydagman.cli.dry_run_commands import as_json, command_lines
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.config import Config
-from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.dagman_job.options import OPTIONS, DagmanOptions, parse_submit
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.features.common.steps import Steps, steps
 from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
 from condor_pydagman.lint.findings import Findings, Severity
+from condor_pydagman.lint.preflight import Outset, cycle_refusal, look_ahead
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import does, first_of, number_of
@@ -38,6 +41,8 @@ _DESCRIPTION = """\
 Show what condor_submit_dag would run now: nodes and jobs, what a rescue file skips, what starts
 first, scripts, retries, throttles, sub-DAGs. This command submits and writes nothing."""
 _INDENT = "    "
+_CHOICE = ("choose_all", "choose_from", "choose_until", "choose_only")
+_OPTIONS = ("force", "use_dag_dir", "bundle", *_CHOICE)  # those of condor_submit_dag
 # When nodes run that have no step: before all others, or after them.
 _TURNS = {NodeKind.PROVISIONER: -2, NodeKind.SERVICE: -1, NodeKind.FINAL: 1}
 
@@ -48,6 +53,8 @@ class Outlook(NamedTuple):
     files: tuple[str, ...]  # the DAG files
     dag: Dag  # with the progress of the rescue file
     rescue: str  # that file's name, '' if there is none
+    told: Sequence[str]  # what the administrator wants of it
+    refusal: PydagmanError | None  # why DAGMan would not begin with it
     order: Steps  # the steps of what is left
     jobs: Sequence[JobCount]  # by submit descriptions, of the nodes to be run
     config: Config  # knobs and options in force
@@ -61,14 +68,18 @@ class Outlook(NamedTuple):
 
     @property
     def mistakes(self) -> list[str]:
-        """Errors that -lint finds, but for those that are told of with the jobs."""
+        """Why DAGMan would refuse it, and errors that -lint finds, but for those that are told of
+        with the jobs."""
         errors = (one for one in self.findings.kept if one.severity is Severity.ERROR)
-        return [one.message for one in errors if one.code not in _TOLD_WITH_JOBS]
+        found = [one.message for one in errors if one.code not in _TOLD_WITH_JOBS]
+        refusal = str(self.refusal or "").removeprefix("ERROR: ")
+        return found if not refusal or refusal in found else [*refusal.split("\n"), *found]
 
     @property
     def sound(self) -> bool:
         """Whether nothing is wrong with it, as far as that is known before."""
-        if self.findings.total(Severity.ERROR) or any(count.problem for count in self.jobs):
+        errors = self.refusal or self.findings.total(Severity.ERROR)
+        if errors or any(count.problem for count in self.jobs):
             return False
         return all(isinstance(inner, str) or inner.sound for inner in self.inner.values())
 
@@ -80,27 +91,6 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
     parser.add_argument(
-        "--force",
-        "-f",
-        action="store_true",
-        help="ignore rescue files and start from the beginning, as -force of condor_submit_dag",
-    )
-    parser.add_argument(
-        "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
-    )
-    parser.add_argument("--bundle", action="store_true", help="as -bundle of condor_submit_dag")
-    parser.add_argument(
-        "--choose_all", action="store_true", help="as -choose_all of condor_submit_dag"
-    )
-    for extent in ("from", "until", "only"):
-        parser.add_argument(
-            f"--choose_{extent}",
-            action="append",
-            default=[],
-            metavar="NODES",
-            help=f"as -choose_{extent} of condor_submit_dag",
-        )
-    parser.add_argument(
         "--nodes", action="store_true", help="list all nodes, and whether each would run"
     )
     parser.add_argument(
@@ -109,6 +99,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="show what each node would run: program, arguments, files, scripts, directory",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_submit_options(parser, (one for one in OPTIONS if one.attribute in _OPTIONS))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -117,36 +108,31 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: DAGMan would refuse the DAG.
     """
-    options = DagmanOptions(
-        dag_files=tuple(arguments.dag_files),
-        use_dag_dir=arguments.usedagdir,
-        auto_rescue=0 if arguments.force else None,
-        bundle=arguments.bundle,
-        choose_all=arguments.choose_all,
-        choose_from=tuple(arguments.choose_from),
-        choose_until=tuple(arguments.choose_until),
-        choose_only=tuple(arguments.choose_only),
-    )
+    words = submit_words(arguments)
+    options = DagmanOptions._make(parse_submit([*words, *arguments.dag_files]))
+    options = options._replace(auto_rescue=0 if options.force else None)
     found = _outlook(options, _Look(MAX_DEPTH, set(), commands=arguments.commands))
     if arguments.json:
         print(json.dumps(_as_json(found, nodes=arguments.nodes)))
     else:
         say(*_lines(found), *(_node_lines(found) if arguments.nodes else ()))
-        dag, ready = arguments.dag_files[0], "It can't run as it is."
+        ready = "It can't run as it is."
         if found.sound:
-            ready = f"To run it: {_run_command(dag, found, options)}"
+            ready = f"To run it: {_run_command(words, found)}"
         say(f"Nothing was submitted. {ready}")
         warnings = found.findings.total(Severity.WARNING)
         if warnings:
-            bundle = "-bundle " * options.bundle
-            say(f"To see {number_of(warnings, 'warning')}: condor_dag_checker -lint {bundle}{dag}")
+            own = (word for word in words if word in ("-UseDagDir", "-bundle"))
+            command = shlex.join(["condor_dag_checker", "-lint", *own, *found.files])
+            say(f"To see {number_of(warnings, 'warning')}: {command}")
     return 0 if found.sound else 1
 
 
-def _run_command(dag: str, found: Outlook, options: DagmanOptions) -> str:
-    """With -force if condor_submit_dag would refuse to write over the files of an earlier run."""
-    again = not found.rescue and not found.running and os.path.exists(DagPaths(dag).condor_sub)
-    return f"condor_pydagman run {'-force ' * again}{'-bundle ' * options.bundle}{dag}"
+def _run_command(words: Sequence[str], found: Outlook) -> str:
+    """With -force, too, if condor_submit_dag would refuse to write over files of an earlier run."""
+    again = not found.rescue and not found.running and "-Force" not in words
+    force = again and os.path.exists(DagPaths(found.files[0]).condor_sub)
+    return shlex.join(["condor_pydagman", "run", *["-force"] * force, *words, *found.files])
 
 
 class _Look(NamedTuple):
@@ -159,16 +145,16 @@ class _Look(NamedTuple):
 
 def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
     """What would run of a DAG."""
-    from condor_pydagman.cli.checks_before_run import lint_run
-    from condor_pydagman.daemon.helpers import Ahead, foresee
+    from condor_pydagman.daemon.helpers import foresee
     from condor_pydagman.lint.job_counts import count_jobs
     from condor_pydagman.lint.lint_world import DiskWorld
     from condor_pydagman.records.job_description import Workflow
 
     paths = options.paths()
     look.described.add(os.path.realpath(paths.primary))
-    dag, config, rescue = _loaded(options, paths)
-    foreseen = foresee(dag, Ahead(paths, options, config))
+    outset, config = _looked_ahead(options)
+    dag = outset.dag
+    foreseen = foresee(dag, options, config)
     submitted = [
         node
         for node in range(len(dag))
@@ -178,8 +164,7 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
     order = _in_order(dag, steps(dag))
     return Outlook(
         options.dag_files,
-        dag,
-        rescue,
+        *outset,
         order,
         count_jobs(dag, submitted, workflow),
         config,
@@ -206,22 +191,21 @@ def _is_queued(paths: DagPaths) -> bool:
     return False
 
 
-def _loaded(options: DagmanOptions, paths: DagPaths) -> tuple[Dag, Config, str]:
-    """A DAG as DAGMan reads it, the knobs and options in force, and the rescue file's name."""
+def _looked_ahead(options: DagmanOptions) -> tuple[Outset, Config]:
+    """A DAG as DAGMan would begin with it, and the knobs and options in force."""
     from condor_pydagman.daemon import dag_input, initialize
-    from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 
     with contextlib.closing(OutLog(os.devnull)) as out:
+        settings = initialize.configure(options, out)
         try:
-            config = initialize.configure(options, out).config
-            chosen = dag_input.choose_rescue(options, config, paths, out)
-            dag = dag_input.load(options, config, chosen, out, trusted=False)
+            found = look_ahead(settings, out, trusted=False)
         except dag_input.CannotStart as error:
             raise PydagmanError(str(error)) from None
-    cycle = find_cycle(dag)
+    how = dag_input.build_options(options, settings.config)
+    cycle = cycle_refusal(found.dag, how, trusted=False)
     if cycle:
-        raise PydagmanError(f"a cycle exists in the DAG: {describe_cycle(dag, cycle)}")
-    return dag, config, chosen.file
+        raise PydagmanError(cycle)
+    return found, settings.config
 
 
 def _commands(dag: Dag, order: Steps, workflow: Workflow) -> list[NodeCommands]:
@@ -241,11 +225,12 @@ def _commands(dag: Dag, order: Steps, workflow: Workflow) -> list[NodeCommands]:
 def _inner(dag: Dag, options: DagmanOptions, look: _Look) -> dict[str, Outlook | str]:
     """What would run of sub-DAGs; their files may be written by nodes before them."""
     found: dict[str, Outlook | str] = {}
+    of_all = options._replace(choose_all=False, choose_from=(), choose_until=(), choose_only=())
     for node, file in dag.subdags.items():
         if _is_to_run(dag, node):
             try:
                 with working_directory(dag.directories.get(node, "")):
-                    one = _inner_outlook(options._replace(dag_files=(file,)), look)
+                    one = _inner_outlook(of_all._replace(dag_files=(file,)), look)
             except (PydagmanError, OSError) as error:
                 one = f"{file} can't be read (yet): {str(error).splitlines()[0]}"
             found[dag.names[node]] = one
@@ -278,6 +263,7 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"{_are(done)} marked DONE in the DAG and skipped"
     for why in filter(None, (one.why_left_out for one in dag.features.values())):
         yield f"{_are(_left_out(dag))} left out: {why}"
+    yield from found.told
     yield from (line for one in found.foreseen for line in one.lines)
     yield from found.mistakes[:MAX_SHOWN]
     if len(found.mistakes) > MAX_SHOWN:

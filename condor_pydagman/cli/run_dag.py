@@ -7,17 +7,10 @@ import time
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.cli import submit_dag, watch
-from condor_pydagman.cli.checks_before_run import before_run
+from condor_pydagman.cli.checks_before_run import add_submit_options, before_run, submit_words
 from condor_pydagman.cli.say import say
 from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
-from condor_pydagman.dagman_job.options import (
-    OPTIONS,
-    Option,
-    SubmitOptions,
-    Takes,
-    parse_submit,
-    submit_option,
-)
+from condor_pydagman.dagman_job.options import OPTIONS, SubmitOptions, parse_submit
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor.found_dag import find_dag
@@ -39,11 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
     watch.add_options(parser)
-    group = parser.add_argument_group("options of condor_submit_dag")
-    for option in OPTIONS:
-        if option.text and option.attribute not in _OTHERS:
-            _add(group, option)
-    parser.set_defaults(abbreviated=submit_option)
+    add_submit_options(parser, (one for one in OPTIONS if one.attribute not in _OTHERS))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: nothing was submitted; the message says why.
     """
-    options = parse_submit([*_words(arguments), *arguments.dag_files])
+    options = parse_submit([*submit_words(arguments), *arguments.dag_files])
     dag, submitted = arguments.dag_files[0], time.time()
     cluster = _submit(options, dag)
     say(f"{dag} is submitted; DAGMan is job {cluster}", error=True, flush=True)
@@ -75,33 +64,3 @@ def _submit(options: SubmitOptions, dag: str) -> int:
         if living_holder(options.paths().lock) is None:
             raise
         raise PydagmanError(f"{error}\nTo watch it: condor_pydagman watch {dag}") from None
-
-
-def _add(group: argparse._ArgumentGroup, option: Option) -> None:
-    name = f"--{option.name}"
-    if option.takes is Takes.NOTHING:
-        group.add_argument(name, dest=_dest(option), action="store_true", help=option.text)
-    else:
-        group.add_argument(
-            name,
-            dest=_dest(option),
-            action="append",
-            metavar=option.argument.strip("<>").upper(),
-            help=option.text,
-        )
-
-
-def _dest(option: Option) -> str:
-    return f"submit_{option.name}"
-
-
-def _words(arguments: argparse.Namespace) -> list[str]:
-    """The command line of condor_submit_dag."""
-    words: list[str] = []
-    for option in OPTIONS:
-        value = getattr(arguments, _dest(option), None)
-        if option.takes is Takes.NOTHING:
-            words += [f"-{option.name}"] if value else []
-        else:
-            words += [word for one in value or () for word in (f"-{option.name}", one)]
-    return words

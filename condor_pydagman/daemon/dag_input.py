@@ -18,7 +18,7 @@ from condor_pydagman.dagman_job.options import DagmanOptions, leave_out
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
 from condor_pydagman.feature_table import Given, asked_by
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.cycle import cycle_refusal, find_cycle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.names import DagPaths, is_in_slash_tmp
@@ -29,6 +29,8 @@ from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
 class CannotStart(PydagmanError):
     """The run ends before it began; `code` is the exit code, `str()` is for `.dagman.out`.  `hold`:
     a run that has begun is to be kept, on hold, until a person has corrected a file."""
+
+    words: tuple[str, ...] = ()  # of the command that it is about, see `lint.place_of`
 
     def __init__(self, message: str, code: int = 1, *, hold: bool = False) -> None:
         super().__init__(message)
@@ -77,7 +79,9 @@ def load(
     _leave_out(dag, options, out)
     for commands in asked_by(options):
         commands.of_option(dag)
-    _refuse_cycle(dag, config)
+    cycle = find_cycle(dag) if config.startup_cycle_detect else None
+    if cycle is not None:
+        raise CannotStart(f"ERROR: {cycle_refusal(dag, cycle)}")
     for line in banner.category_lines(dag):
         out.say_test(line, 2)
     out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
@@ -220,13 +224,6 @@ def _leave_out(dag: Dag, options: DagmanOptions, out: OutLog) -> None:
         raise CannotStart(f"ERROR: CHOOSE: {error}") from None
     if said:
         out.say(said)
-
-
-def _refuse_cycle(dag: Dag, config: Config) -> None:
-    cycle = find_cycle(dag) if config.startup_cycle_detect else None
-    if cycle is not None:
-        said = "ERROR: a cycle exists in the dag, please check input"
-        raise CannotStart(f"{said}\n    {describe_cycle(dag, cycle)}")
 
 
 _FATAL = "ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting"

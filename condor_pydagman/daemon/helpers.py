@@ -1,5 +1,5 @@
 """What only some DAGs need: the helpers that the engine asks, and what else is loaded at the start
-of a DAG that has sub-DAGs, scripts or DATA nodes.
+of a DAG that has sub-DAGs, scripts or DATA nodes; and which DAGs are refused for what they want.
 
 Other DAGs do not load what these take.  What a DAG gets of this while it runs, by nodes that are
 added to it, is made when it is first needed.
@@ -7,17 +7,18 @@ added to it, is made when it is first needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from condor_pydagman.daemon.dag_input import CannotStart
+from condor_pydagman.daemon.dag_input import CannotStart, build_options
 from condor_pydagman.feature_table import (
     HELPERS,
     MOVES_DATA,
     helpers_of,
     load_all,
     part,
+    rules_of,
     wanted_after_replay,
 )
 from condor_pydagman.graph.stepwise import Steps, at_once
@@ -32,16 +33,6 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.graph.model import Dag
-    from condor_pydagman.names import DagPaths
-
-
-class Ahead(NamedTuple):
-    """What a dry run goes by."""
-
-    paths: DagPaths
-    options: DagmanOptions
-    config: Config
-    only_checks: bool = False  # nothing is marked, nor is the pool asked, which may take long
 
 
 class Foreseen(NamedTuple):
@@ -55,19 +46,41 @@ class Foreseen(NamedTuple):
     goes_on: bool = False  # whether nodes may come when all are done
 
 
+def admitted(
+    dag: Dag, admin: Config, owner: str = "", group: str = "", *, loads: bool = False
+) -> Iterator[str]:
+    """Put into a DAG what the administrator wants of it, yield what is to be told of that, and
+    refuse the DAG if it can't have what it wants, as `preload` does.
+
+    Args:
+        owner: of DAGMan's job, '' for this user; `group`: its accounting group.
+        loads: whether the DAG is to run, see `preload`.
+    """
+    for rules in rules_of(admin):
+        yield from rules.apply(dag, admin, owner, group)
+    (preload if loads else _refuse)(dag, admin)
+
+
 def preload(dag: Dag, admin: Config) -> None:
     """Import now what nodes of this DAG need later; see each `preload` for the reason.
 
     Raises:
         CannotStart: it names what there is not, or what can't be read.
     """
+    _load(dag)
+    _refuse(dag, admin)
+
+
+def _refuse(dag: Dag, admin: Config) -> None:
     wrong = at_once(_obstacle(dag, admin))
     if wrong:
-        raise CannotStart(f"ERROR: {wrong}", 1)
+        error = CannotStart(f"ERROR: {wrong}")
+        error.words = tuple(wrong.partition(":")[0].split())  # if it does not begin with its place
+        raise error
 
 
-def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
-    """Import what the nodes of a DAG, or of a piece of one, need; returns what is wrong with it."""
+def _load(dag: Dag) -> None:
+    """Import what the nodes of a DAG, or of a piece of one, need."""
     if dag.subdags:
         # Another version may be installed while the DAG runs, and modules of two versions must not
         # be mixed.
@@ -79,13 +92,12 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         script_runner.preload()
     if dag.may_grow():
         load_all()  # what is added may have it
+
+
+def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
+    """What is wrong with what a DAG, or a piece of one, has; '' if nothing is."""
     if NodeKind.DATA in dag.kinds and part(MOVES_DATA, "jobs") is None:
         return "this installation lacks condor_pydagman/features/data/jobs.py"
-    return (yield from obstacle_of_features(dag, admin))
-
-
-def obstacle_of_features(dag: Dag, admin: Config) -> Steps[str]:
-    """What is wrong with what a DAG has of features; '' if nothing is."""
     for name in helpers_of(dag):
         look = getattr(_module(name), "obstacle", None)
         wrong: str = "" if look is None else (yield from look(dag, admin))
@@ -107,10 +119,15 @@ def open_helpers(run: DagRun, admin: Config) -> None:
         run.helpers.open(name)
 
 
-def foresee(dag: Dag, ahead: Ahead) -> dict[str, Foreseen]:
-    """What features are to do, by their names; what they take for done is marked so."""
+def foresee(dag: Dag, options: DagmanOptions, config: Config) -> dict[str, Foreseen]:
+    """What features are to do, by their names; what they take for done is marked so.
+
+    Helpers are asked: by `how` DAG files are read, and with `checks_only` nothing is to be marked,
+    nor is the pool to be asked, which may take long.
+    """
+    how = build_options(options, config)
     helpers = ((name, _module(name)) for name in helpers_of(dag))
-    return {name: one.foresee(dag, ahead) for name, one in helpers if hasattr(one, "foresee")}
+    return {name: one.foresee(dag, config, how) for name, one in helpers if hasattr(one, "foresee")}
 
 
 class InSteps(Protocol):
@@ -192,6 +209,7 @@ class Helpers:
 
     def obstacle(self, piece: Dag) -> Steps[str]:
         """See `ports.Helpers`."""
+        _load(piece)
         return _obstacle(piece, self.admin)
 
 

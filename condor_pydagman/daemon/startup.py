@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import htcondor2
@@ -49,8 +49,8 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.feature_table import Given, rules_of, set_guard
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.feature_table import Given, set_guard
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, status_table
@@ -63,7 +63,7 @@ from condor_pydagman.records.own_ad import (
     quoted,
 )
 from condor_pydagman.records.own_events import stamp_form
-from condor_pydagman.vocabulary import EXIT_RESTART, NodeStatus
+from condor_pydagman.vocabulary import EXIT_RESTART
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.ports import Out
@@ -209,13 +209,11 @@ def _read(it: Plan) -> tuple[Dag, int]:
         with contextlib.suppress(PoolError):
             it.schedd.hold(0, 0, reason)
         raise CannotStart(f"{error}\n{reason}", EXIT_RESTART) from None
-    for rules in rules_of(admin):
-        owner, group = str(it.job.ad.get("Owner") or ""), it.workflow.accounting_group
-        _say_all(it.out, rules.apply(dag, admin, owner, group))
     set_guard(ProgramFiles().check)
-    helpers.preload(dag, admin)
+    owner, group = str(it.job.ad.get("Owner") or ""), it.workflow.accounting_group
+    _say_all(it.out, helpers.admitted(dag, admin, owner, group, loads=True))
     if options.dry_run:
-        for foreseen in helpers.foresee(dag, helpers.Ahead(it.paths, options, config)).values():
+        for foreseen in helpers.foresee(dag, options, config).values():
             _say_all(it.out, foreseen.lines)
     return dag, rescue_number
 
@@ -313,7 +311,7 @@ def _say_how_jobs_are_submitted(config: Config, out: OutLog) -> None:
         )
 
 
-def _say_all(out: Out, lines: Sequence[str]) -> None:
+def _say_all(out: Out, lines: Iterable[str]) -> None:
     for line in lines:
         out.say(line)
 
@@ -490,26 +488,6 @@ def _log_nodes(run: DagRun) -> None:
     for report in run.engine.node_reports():
         for line in status_table.node_dump(run.dag, report):
             run.out.say(line, NODES_VERBOSITY)
-
-
-def draw(settings: Settings, out: OutLog) -> int:
-    """-Dot: write the DOT file of the DAG as it is; returns the exit code.
-
-    Raises:
-        CannotStart: there is something wrong with the DAG.
-    """
-    from condor_pydagman.daemon.status_files import DotWriter
-
-    it = plan(settings, out)
-    dag, _ = read_dag(settings.options, settings.config, it.paths, out)
-    if dag.dot is None:
-        out.say("Unable to write .dot file, no DOT filename specified")
-        return 0
-    out.say(f"Writing .dot file: {dag.dot.file}")
-    untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
-    statuses = (untouched[bool(flags & DONE)] for flags in dag.flags)
-    DotWriter(dag, out).write(enumerate(statuses))
-    return 0
 
 
 def set_up(run: DagRun) -> int:

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import files
+from condor_pydagman.daemon.dag_input import read_dag
 from condor_pydagman.errors import FileError
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.records.node_status import asctime, node_status_text
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.ports import Files, Out
     from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.daemon.startup import Plan
 
 
 # Shape, letter in the label, and further attributes of a node; all others look untouched.
@@ -198,3 +200,21 @@ def _numbers(name: str) -> list[int]:
         return []
     tails = (entry[len(base) + 1 :] for entry in entries if entry.startswith(base + "."))
     return [int(tail) for tail in tails if tail.isascii() and tail.isdigit()]
+
+
+def draw(it: Plan) -> int:
+    """-Dot: write the DOT file of the DAG as it is; returns the exit code.
+
+    Raises:
+        CannotStart: there is something wrong with the DAG.
+    """
+    dag, _ = read_dag(it.settings.options, it.settings.config, it.paths, it.out)
+    if dag.dot is None:
+        it.out.say("Unable to write .dot file, no DOT filename specified")
+        return 0
+    it.out.say(f"Writing .dot file: {dag.dot.file}")
+    untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
+    DotWriter(dag, it.out).write(
+        (node, untouched[bool(flags & DONE)]) for node, flags in enumerate(dag.flags)
+    )
+    return 0

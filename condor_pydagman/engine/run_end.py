@@ -34,7 +34,7 @@ from condor_pydagman.engine.node_states import (
 )
 from condor_pydagman.engine.rules import ABORT_REASON, Ending
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.cycle import cycle_refusal, find_cycle
 from condor_pydagman.timers import FINAL_TIMEOUT_S
 from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, JournalRecord
 
@@ -241,8 +241,7 @@ def _end_with_cycle(run: RunState) -> None:
         run.say("... ERROR: no cycle found; unknown error condition", 0)
         status = DagStatus.ERROR
     else:
-        run.say("... ERROR: a cycle exists in the dag, please check input", 0)
-        run.say("    " + describe_cycle(run.dag, cycle), 0)
+        run.say(f"... ERROR: {cycle_refusal(run.dag, cycle)}", 0)
         status = DagStatus.CYCLE
     run.emit(do.SayFailed())
     end(run, Ending(1, status, "cycle" if cycle else "failed", ABORT_REASON))

@@ -25,6 +25,11 @@ def describe_cycle(dag: Dag, cycle: Sequence[int]) -> str:
     return " -> ".join(names)
 
 
+def cycle_refusal(dag: Dag, cycle: Sequence[int]) -> str:
+    """Why a DAG with this cycle is refused, at the start or when nothing else is left to do."""
+    return f"a cycle exists in the dag, please check input: {describe_cycle(dag, cycle)}"
+
+
 def _left_after_peeling(dag: Dag) -> bytearray | None:
     """Mark the vertices that never get rid of all their predecessors; None if there is none."""
     waiting = dag.edges.predecessor_counts()

@@ -17,6 +17,7 @@ from itertools import chain, islice
 
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import FileError
+from condor_pydagman.graph.first_nodes import FirstNodes
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.language.description import (
     HTCONDORS,
@@ -29,7 +30,6 @@ from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint import value_rules
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World, content
-from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.odd_characters import CODE as ODD
 from condor_pydagman.lint.odd_characters import odd
 from condor_pydagman.lint.queued_jobs import jobs_of

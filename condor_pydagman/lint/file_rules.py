@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.config import Config
 from condor_pydagman.errors import FileError
 from condor_pydagman.feature_table import own
+from condor_pydagman.graph.first_nodes import FirstNodes
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.hints import odd_character
 from condor_pydagman.language.parser import CommandReader, Reading
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World, nodes_named
-from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths, is_in_slash_tmp
 from condor_pydagman.vocabulary import NodeKind, ScriptKind

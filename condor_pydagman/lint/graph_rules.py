@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from condor_pydagman.feature_table import part
@@ -44,14 +44,18 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _not_of_stock(dag, findings)
 
 
+def closing_edge(dag: Dag, cycle: Sequence[int]) -> tuple[str, str, str]:
+    """PARENT, and the names of a parent and its child on a cycle."""
+    return "PARENT", dag.names[cycle[-1]], dag.names[cycle[0]]
+
+
 def check_cycles(dag: Dag, findings: Findings) -> None:
     """Look for nodes that wait for themselves."""
     cycle = find_cycle(dag)
     if not cycle:
         return
     message = f"these nodes wait for each other: {describe_cycle(dag, cycle)}"
-    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
-    findings.of_node("DAG201", dag, cycle[0], message, "PARENT", parent, child)
+    findings.of_node("DAG201", dag, cycle[0], message, *closing_edge(dag, cycle))
     behind = [node for node in _never_free(dag) if node not in set(cycle)]
     _never_run(findings, "DAG202", dag, behind, "on or behind a cycle")
 

@@ -10,7 +10,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any
 
 from condor_pydagman.adapters import files
@@ -18,10 +18,10 @@ from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.feature_table import MOVES_DATA, part
+from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.lint.findings import FileKind, Reading
-from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import message
 
 _READER = "condor_pydagman.lint.description_reader"
@@ -75,11 +75,10 @@ class DiskWorld:
     def foreseen(self, feature: str, dag: Dag) -> tuple[Sequence[str], Mapping[str, Any]]:
         """See `World`."""
         found = self._foreseen.get(feature)
-        if found is None:  # by an `Ahead` of `daemon.helpers`, without what that module takes
-            paths, config = DagPaths(dag.files[0]), self.config() or Config()
-            ahead = SimpleNamespace(paths=paths, config=config, only_checks=True)
+        if found is None:
+            config, how = self.config() or Config(), BuildOptions()
             try:
-                found = part(feature, "helper").foresee(dag, ahead)
+                found = part(feature, "helper").foresee(dag, config, how, checks_only=True)
             except ImportError:  # HTCondor's bindings are not there
                 return (), {}
         return found.lines, found.fields

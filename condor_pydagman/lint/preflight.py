@@ -1,4 +1,5 @@
-"""The check of a DAG before it is submitted (PYDAGMAN_CHECK_DAG, -check_dag, -no_check_dag).
+"""What DAGMan would begin with, or refuse; and the check of a DAG before it is submitted
+(PYDAGMAN_CHECK_DAG, -check_dag, -no_check_dag).
 
 Errors that would end condor_dagman right after its start are reported by condor_submit_dag. A child
 reads the DAG as condor_dagman is about to, with its command line, environment and knobs, while
@@ -23,9 +24,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from condor_pydagman.adapters.outlog import OutLog
     from condor_pydagman.config import Config
+    from condor_pydagman.daemon.dag_input import CannotStart
+    from condor_pydagman.daemon.initialize import Settings
     from condor_pydagman.dagman_job.options import DagmanOptions, SubmitOptions
     from condor_pydagman.dagman_job.prepare_job import Prepared
     from condor_pydagman.graph.build import BuildOptions
@@ -179,6 +184,42 @@ def _read_verdict(verdict: int, timeout_s: float | None) -> str:
         data += piece
 
 
+class Outset(NamedTuple):
+    """A DAG as DAGMan would begin with it now."""
+
+    dag: Dag
+    rescue: str  # the name of the rescue file whose progress it has, '' if none
+    told: list[str]  # what the administrator wants of it
+    refusal: CannotStart | None  # why DAGMan would not begin, though the DAG can be read
+
+
+def look_ahead(settings: Settings, out: OutLog, *, trusted: bool = True) -> Outset:
+    """What DAGMan would begin with, or refuse; no file is touched.
+
+    Args:
+        trusted: see `adapters.files.DagFiles`.
+
+    Raises:
+        CannotStart: the DAG can't be read.
+    """
+    from condor_pydagman.daemon import dag_input
+    from condor_pydagman.daemon.helpers import admitted
+
+    options, config, admin = settings
+    paths = options.paths()
+    chosen = dag_input.choose_rescue(options, config, paths, out)
+    dag = dag_input.load(options, config, chosen, out, trusted=trusted)
+    name, told = config.default_node_log, list[str]()
+    try:
+        if "@(" not in name.replace("@(DAG_DIR)", "").replace("@(DAG_FILE)", ""):  # it is known
+            log = dag_input.nodes_log_path(paths, 0, {}, config)
+            dag_input.refuse_nodes_log(log, config, out)
+        told.extend(admitted(dag, admin))
+    except dag_input.CannotStart as error:
+        return Outset(dag, chosen.file, told, error)
+    return Outset(dag, chosen.file, told, None)
+
+
 def refusal(prepared: Prepared, more: MoreChecks) -> str:
     """Why DAGMan would refuse the DAG, or what `more` says; '' if it would not, or if that can't be
     known.
@@ -191,6 +232,7 @@ def refusal(prepared: Prepared, more: MoreChecks) -> str:
     from condor_pydagman.adapters.outlog import OutLog
     from condor_pydagman.daemon import dag_input, initialize
     from condor_pydagman.dagman_job.options import parse_dagman
+    from condor_pydagman.graph.model import DONE
 
     began = time.monotonic()
     os.environ.update(prepared.environment)
@@ -199,28 +241,31 @@ def refusal(prepared: Prepared, more: MoreChecks) -> str:
         if options.do_rescue_from:
             return ""
         options = options._replace(auto_rescue=0)  # they are set aside before DAGMan starts
-    out, paths = OutLog(os.devnull), options.paths()
-    knobs = initialize.configure(options, out)
-    config = knobs.config
+    out = OutLog(os.devnull)
+    settings = initialize.configure(options, out)
+    config = settings.config
+    how = dag_input.build_options(options, config)
     try:
-        if "@(" not in re.sub(r"@\((DAG_DIR|DAG_FILE)\)", "", config.default_node_log):
-            log = dag_input.nodes_log_path(paths, 0, {}, config)
-            dag_input.refuse_nodes_log(log, config, out)
-        chosen = dag_input.choose_rescue(options, config, paths, out)
-        dag = dag_input.load(options, config, chosen, out)
+        found = look_ahead(settings, out)
     except dag_input.CannotStart as error:
         if "Permission denied" in str(error):  # DAGMan may run as another user than this one
             return ""
         # A second reading takes up to twice as long.
         if time.monotonic() - began > CHECK_TIMEOUT_S / 4:
             return str(error)
-        errors = _errors_of_all(options.dag_files, dag_input.build_options(options, config))
+        errors = _errors_of_all(options.dag_files, how)
         failed = f"\nFailed to parse {options.dag_files[0]}"
         return str(error) if errors is None else errors.detail() + failed
-    wrong = _obstacle(dag, knobs.admin, options, config) if dag.features else ""
-    if wrong or os.path.exists(paths.lock):
-        return wrong
-    return _cycle(dag, options, config) or more(dag, options, config)
+    if found.refusal is not None:
+        place, line = _command(found.refusal.words, options.dag_files, how)
+        return str(found.refusal).replace("ERROR: ", f"ERROR: {place}{' ' * bool(place)}", 1) + line
+    dag = found.dag
+    if os.path.exists(options.paths().lock):
+        return ""
+    # With nodes that are done a DAG may get past a cycle, and ABORT-DAG-ON may end it well before.
+    is_sure = not (dag.aborts or any(flags & DONE for flags in dag.flags))
+    wrong = cycle_refusal(dag, how) if is_sure else ""
+    return wrong or more(dag, options, config)
 
 
 def _missing(dag: Dag, options: DagmanOptions, config: Config) -> str:
@@ -245,29 +290,29 @@ def _missing(dag: Dag, options: DagmanOptions, config: Config) -> str:
     return NO_REFUSAL + "\n".join(lines) if lines else ""
 
 
-def _obstacle(dag: Dag, admin: Config, options: DagmanOptions, config: Config) -> str:
-    """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined, for example."""
-    from condor_pydagman.daemon.helpers import obstacle_of_features
-    from condor_pydagman.graph.stepwise import at_once
+def cycle_refusal(dag: Dag, how: BuildOptions, *, trusted: bool = True) -> str:
+    """Why DAGMan ends when nothing else is left of a DAG with a cycle, and where that is; '' for a
+    DAG without one."""
+    from condor_pydagman.graph import cycle
+    from condor_pydagman.lint.graph_rules import closing_edge
 
-    wrong = at_once(obstacle_of_features(dag, admin))
-    if not wrong:
+    found = cycle.find_cycle(dag)
+    if found is None:
         return ""
-    command = wrong.partition(":")[0]  # but where the text begins with its place already
-    place, text = _place_of(tuple(command.split()), options, config)
-    where, line = place and f"{place} ", f"\n    {text}" if text else ""
-    return f"ERROR: {where}{wrong}{line}"
+    place, line = _command(closing_edge(dag, found), dag.files, how, trusted=trusted)
+    return f"ERROR: {place or dag.place(found[0])} {cycle.cycle_refusal(dag, found)}{line}"
 
 
-def _place_of(words: tuple[str, ...], options: DagmanOptions, config: Config) -> tuple[str, str]:
-    """See `lint.place_of`."""
+def _command(
+    words: tuple[str, ...], dag_files: Sequence[str], how: BuildOptions, *, trusted: bool = True
+) -> tuple[str, str]:
+    """The place of a command, see `lint.place_of`, and its line below a message."""
     from condor_pydagman.adapters.files import DagFiles
-    from condor_pydagman.daemon.dag_input import build_options
     from condor_pydagman.lint.lint import place_of
     from condor_pydagman.lint.lint_world import DiskWorld
 
-    world = DiskWorld(DagFiles(trusted=True).read)
-    return place_of(words, options.dag_files, world, build_options(options, config))
+    place, text = place_of(words, dag_files, DiskWorld(DagFiles(trusted=trusted).read), how)
+    return place, f"\n    {text}" if text else ""
 
 
 def _errors(options: SubmitOptions, first: DagFileError) -> str:
@@ -298,20 +343,3 @@ def _errors_of_all(dag_files: Sequence[str], how: BuildOptions) -> DagFileErrors
 
     _, errors = build_partial(dag_files, DagFiles(trusted=True).read, how)
     return DagFileErrors(errors.kept, lost=errors.lost) if errors.kept else None
-
-
-def _cycle(dag: Dag, options: DagmanOptions, config: Config) -> str:
-    """DAGMan finds a cycle when nothing else is left to do.  With nodes that are done a DAG may get
-    past one, and ABORT-DAG-ON may end it well before."""
-    from condor_pydagman.graph.cycle import describe_cycle, find_cycle
-    from condor_pydagman.graph.model import DONE
-
-    if dag.aborts or any(flags & DONE for flags in dag.flags):
-        return ""
-    cycle = find_cycle(dag)
-    if cycle is None:
-        return ""
-    words = ("PARENT", dag.names[cycle[-1]], dag.names[cycle[0]])
-    place, text = _place_of(words, options, config)
-    where, line = place or dag.place(cycle[0]), f"\n    {text}" if text else ""
-    return f"ERROR: {where} a cycle exists in the dag: {describe_cycle(dag, cycle)}{line}"

@@ -35,8 +35,10 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.records import job_description
 
 if TYPE_CHECKING:
-    from condor_pydagman.daemon.helpers import Ahead, Helpers
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.helpers import Helpers
     from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.graph.building import BuildOptions
     from condor_pydagman.graph.model import Dag
 
 Order = Union[LookOrder, PrepareOrder, CollectOrder, Forget, SlotsWanted]
@@ -125,9 +127,9 @@ class BundleHelper(Helper):
         return SlotsSeen(slots.known_slots())
 
 
-def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
+def foresee(dag: Dag, config: Config, how: BuildOptions, *, checks_only: bool = False) -> Foreseen:
     """Which nodes would go together, and why others would not."""
-    found = outlook.outlook(dag, ahead.config.max_bundle_size, asks_pool=not ahead.only_checks)
+    found = outlook.outlook(dag, config.max_bundle_size, asks_pool=not checks_only)
     lines = list(outlook.told(found))
     fields = {"bundles": outlook.as_json(found)}
     return Foreseen(lines, fields, several_in="bundles" * outlook.packs(found))

@@ -37,11 +37,13 @@ from condor_pydagman.features.cache.run import (
 from condor_pydagman.features.cache.store import Record, began_line, done_line
 from condor_pydagman.graph.model import AFTER_ALL, DONE
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.names import DagPaths
 
 if TYPE_CHECKING:
-    from condor_pydagman.daemon.helpers import Ahead, Helpers
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.helpers import Helpers
+    from condor_pydagman.graph.building import BuildOptions
     from condor_pydagman.graph.model import Dag
-    from condor_pydagman.names import DagPaths
 
 CHECKSUM_TIMEOUT_S = 4 * 3600.0  # for an answer for which files are read
 
@@ -239,10 +241,10 @@ class _LateResults(Mapping[str, str]):
         return len(self._all)
 
 
-def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
+def foresee(dag: Dag, config: Config, how: BuildOptions, *, checks_only: bool = False) -> Foreseen:
     """Which nodes would run, and why; others are taken for done."""
-    found = outlook.outlook(dag, ahead.paths.cache)
+    found = outlook.outlook(dag, DagPaths(dag.files[0]).cache)
     for node, why in found.items():
-        if not (why or ahead.only_checks):
+        if not (why or checks_only):
             dag.flags[node] |= DONE
     return Foreseen(list(outlook.told(dag, found)), {}, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from condor_pydagman.graph.first_nodes import FirstNodes
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS
@@ -18,7 +19,7 @@ class Steps(NamedTuple):
 
     # number of nodes of each step; a node's step is one behind the last of its parents'
     widths: list[int]
-    first: list[int]  # the nodes that can start at once, in the order of the DAG
+    first: list[int]  # the nodes that start before all others, in the order of the DAG
     done: int  # how many nodes are done
     of: Sequence[int] = ()  # the step of each node; that of one which is done has no meaning
 
@@ -38,13 +39,16 @@ def steps(dag: Dag) -> Steps:
             if step[vertex] == len(widths):
                 widths.append(0)
             widths[step[vertex]] += 1
-        behind = step[vertex] + _counts(dag, vertex)
+        behind = step[vertex] + 1
+        if not _counts(dag, vertex):  # what waits for a node that is done waits no more
+            behind = step[vertex] if vertex < 0 else 0
         for child in dag.successors(vertex):
             step[child] = max(step[child], behind)
             waiting[child] -= 1
             if not waiting[child]:
                 free.append(child)
-    first = [node for node in range(len(dag)) if not step[node] and _counts(dag, node)]
+    firsts, left = FirstNodes(dag), (n for n, flags in enumerate(dag.flags) if not flags & DONE)
+    first = [node for node in left if firsts.starts_first(node)]
     done = sum(bool(flags & DONE) for flags in dag.flags)
     return Steps(widths, first, done, step[: len(dag)])
 

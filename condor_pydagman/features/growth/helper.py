@@ -36,7 +36,8 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import MB
 
 if TYPE_CHECKING:
-    from condor_pydagman.daemon.helpers import Ahead, Helpers
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.helpers import Helpers
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.graph.model import Dag
     from condor_pydagman.names import DagPaths
@@ -219,11 +220,10 @@ def given(dag: Dag, paths: DagPaths) -> KeptPieces:
     return kept_pieces.of(dag, paths)
 
 
-def foresee(dag: Dag, ahead: Ahead) -> Foreseen:
+def foresee(dag: Dag, config: Config, how: BuildOptions, *, checks_only: bool = False) -> Foreseen:
     """What would be added."""
     outlook = part("growth", "adapters.outlook")
-    how, most = build_options(ahead.options, ahead.config), ahead.config.max_piece_mb * MB
-    found, feeder = outlook.outlook(dag, how, most), feeder_of(dag)
+    found, feeder = outlook.outlook(dag, how, config.max_piece_mb * MB), feeder_of(dag)
     fields = {
         "growth": [one._asdict() for one in found],
         "feeder": feeder.program if feeder is not None else "",

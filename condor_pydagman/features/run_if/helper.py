@@ -30,7 +30,8 @@ from condor_pydagman.printable import number_of
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.helpers import Ahead, Helpers
+    from condor_pydagman.daemon.helpers import Helpers
+    from condor_pydagman.graph.building import BuildOptions
     from condor_pydagman.graph.model import Dag
 
 STEP = 500  # conditions that are looked at in one step
@@ -86,7 +87,7 @@ def open_helper(helpers: Helpers) -> ConditionHelper:
     return ConditionHelper(helpers.run.dag)
 
 
-def foresee(dag: Dag, _ahead: Ahead) -> Foreseen:
+def foresee(dag: Dag, config: Config, how: BuildOptions, *, checks_only: bool = False) -> Foreseen:
     """How many nodes have conditions; it is taken that all are true."""
     nodes = sum(not dag.flags[node] & DONE for node in conditions_of(dag))
     line = f"Conditions: {number_of(nodes, 'node')} with RUN_IF, to run only if it is true"

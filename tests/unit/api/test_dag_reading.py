@@ -85,7 +85,7 @@ def test_a_check_finds_nothing_wrong_with_a_good_dag() -> None:
 def test_a_check_finds_a_cycle_and_its_line() -> None:
     Path("t.dag").write_text("JOB A a\nJOB B b\nPARENT A CHILD B\nPARENT B CHILD A\n")
     (found,) = check_dag("t.dag")
-    assert found.message == "a cycle exists in the dag: A -> B -> A"
+    assert found.message == "a cycle exists in the dag, please check input: A -> B -> A"
     assert (found.place.line, found.text) == (4, "PARENT B CHILD A")
     assert str(found).startswith("t.dag:4: a cycle")
     assert list(read_dag("t.dag")) == ["A", "B"]

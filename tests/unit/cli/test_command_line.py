@@ -48,8 +48,8 @@ def test_run_takes_the_options_of_condor_submit_dag_as_it_does() -> None:
 
 def test_one_spelling_of_options() -> None:
     for word in ("--choose_from", "-choose_from", "--choose-from", "-Choose-From"):
-        assert understood("dry-run", word, "A", "x.dag")["choose_from"] == ["A"]
-    assert understood("dry-run", "-choose_all", "-f", "x.dag")["choose_all"]
+        assert understood("dry-run", word, "A", "x.dag")["submit_choose_from"] == ["A"]
+    assert understood("dry-run", "-choose_all", "-f", "x.dag")["submit_Force"]
     assert understood("draw", "-no_status", "x.dag")["no_status"]
     assert understood("steer", "set", "x.dag", "A", "-new_category", "c")["new_category"] == "c"
 

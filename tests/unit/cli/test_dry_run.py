@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shlex
 from pathlib import Path
 
 import pytest
 
-from condor_pydagman.cli import pydagman
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.cli import pydagman, submit_dag
+from condor_pydagman.daemon import initialize
+from condor_pydagman.daemon.dag_input import CannotStart
+from condor_pydagman.daemon.startup import prepare
+from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.features.cache.adapters import outlook as cache_outlook
 from condor_pydagman.monitor import found_dag
 from tests.descriptors import descriptors
@@ -28,7 +35,8 @@ PARENT A CHILD B C
 
 
 @pytest.fixture(autouse=True)
-def dag_directory(work_directory: Path) -> Path:
+def dag_directory(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("_CONDOR_DAGMAN_AVOID_SLASH_TMP", "False")
     (work_directory / "t.dag").write_text(DAG.replace('"D e"', "D"))
     (work_directory / "a.sub").write_text("executable = /bin/true\nqueue 2\n")
     (work_directory / "many.sub").write_text("executable = /bin/true\nqueue $(n)\n")
@@ -51,6 +59,78 @@ def test_how_to_run_again_what_has_run(
     assert "To run it: condor_pydagman run -force t.dag\n" in said(capsys, "t.dag")
     (dag_directory / "t.dag.rescue001").write_text("DONE A\n")
     assert "To run it: condor_pydagman run t.dag\n" in said(capsys, "t.dag")
+
+
+def test_how_to_run_what_the_options_ask_for(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (dag_directory / "u.dag").write_text("JOB U a.sub\nVARS U unused=1\n")
+    words = "-bundle -choose_only '?.*' -choose_until 0.A,1.U -Force -UseDagDir t.dag u.dag\n"
+    text = said(capsys, *shlex.split(words))
+    assert f"To run it: condor_pydagman run {words}" in text
+    assert "To see 1 warning: condor_dag_checker -lint -bundle -UseDagDir t.dag u.dag\n" in text
+
+
+def test_what_is_chosen_is_not_chosen_in_sub_dags(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "--choose_only", "S", "t.dag")
+    assert text.count("left out: CHOOSE ONLY S") == 1
+    assert "    inner.dag: 1 node: 1 JOB\n    To run: 1 node with 2 jobs\n" in text
+
+
+REFUSED = {
+    "a condition": ("RUN_IF B 1 ; 2\n", "t.dag:3: RUN_IF of node B: 1 ; 2: "),
+    "a policy": ("SITE_GROUP g NODES A\nSITE_POLICY g RANK 1 ; 2\n", "SITE_POLICY of group g: "),
+    "a limit": ("SHARED_LIMIT none NODES A\n", "SHARED_LIMIT none: no limit is defined"),
+    "the nodes log": ("", "/nodes.log is in /tmp, which may be cleaned at any time"),
+    "a cycle": (
+        "PARENT A CHILD B\nPARENT B CHILD A\n",
+        "a cycle exists in the dag, please check input: A -> B -> A",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_all_say_for_what_dagman_refuses_a_dag(
+    case: str,
+    dag_directory: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A dry run, the check before a submission, and DAGMan itself; so do those of sub-DAGs."""
+    lines, reason = REFUSED[case]
+    (dag_directory / "t.dag").write_text(f"JOB A a.sub\nJOB B a.sub\n{lines}")
+    (dag_directory / "outer.dag").write_text("SUBDAG EXTERNAL S t.dag\n")
+    monkeypatch.setenv("CONDOR_CONFIG", "ONLY_ENV")
+    if not lines:
+        monkeypatch.setenv("_CONDOR_DAGMAN_AVOID_SLASH_TMP", "True")
+        monkeypatch.setenv("_CONDOR_DAGMAN_DEFAULT_NODE_LOG", "/tmp/@(DAG_FILE)/nodes.log")
+    assert pydagman.main(["dry-run", "t.dag"]) == 1
+    out, err = capsys.readouterr()
+    assert reason in (err if case == "a cycle" else out)
+    assert "To run it" not in out
+    assert submit_dag.main(["-no_submit", "-check_dag", "t.dag"]) == 1
+    assert reason in capsys.readouterr().err
+    monkeypatch.setenv("_CONDOR_DAGMAN_STARTUP_CYCLE_DETECT", "True")
+    assert reason in _refused_by_dagman()
+    if case != "a cycle":  # the file of a sub-DAG may be made yet
+        assert reason in said(capsys, "outer.dag", code=1)
+
+
+def _refused_by_dagman() -> str:
+    """What a start of condor_dagman ends with."""
+    options = DagmanOptions(dag_files=("t.dag",))
+    with contextlib.closing(OutLog(os.devnull)) as out, pytest.raises(CannotStart) as error:
+        prepare(initialize.configure(options, out), out, 0.0)
+    return str(error.value)
+
+
+def test_a_limit_that_the_administrator_applies(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONDOR_CONFIG", "ONLY_ENV")
+    monkeypatch.setenv("_CONDOR_PYDAGMAN_SHARED_LIMITS", "tape = JOBS 3")
+    monkeypatch.setenv("_CONDOR_PYDAGMAN_APPLIED_LIMITS", "tape ALL")
+    assert "Note: shared limit tape applies to this DAG" in said(capsys, "t.dag")
 
 
 def test_a_dag_whose_job_waits(
@@ -112,6 +192,17 @@ def test_dags_in_each_other(dag_directory: Path, capsys: pytest.CaptureFixture[s
     assert text.count("1.dag, as above") == 8
     (dag_directory / "t.dag").write_text("SUBDAG EXTERNAL S t.dag\n")
     assert "    t.dag, as above" in said(capsys, "t.dag")
+
+
+def test_what_starts_before_all_others(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nodes that are done are not waited for, wherever they are."""
+    dag = "JOB A a.sub\nJOB B a.sub DONE\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
+    (dag_directory / "t.dag").write_text(dag)
+    assert "Order: 1 step, up to 2 nodes in parallel\nFirst: A, C\n" in said(capsys, "t.dag")
+    (dag_directory / "t.dag").write_text(f"{dag}PROVISIONER P a.sub\n")
+    assert "First: P\n" in said(capsys, "t.dag")
 
 
 def test_a_dag_that_is_fed(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,13 +25,12 @@ ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.dagman_job.submit_to_schedd"}
 LATE = {
     "adapters/knobs.py": {"apply_config_file"},
     # What sub-DAGs and the processes of helpers take, loaded if there are any.
-    "daemon/helpers.py": {"_obstacle", "_process_class"},
+    "daemon/helpers.py": {"_load", "_process_class"},
     "daemon/submit.py": {"_description"},
     "daemon/run.py": {"script_runner", "jobstate_log"},
     # What a rescue file takes, and files that the DAG asks for: before the DAG begins.
     "daemon/dag_input.py": {"_apply_rescue"},
     "daemon/publish.py": {"__init__"},
-    "daemon/startup.py": {"draw"},
     # Before the DAG begins, and after signals are caught.
     "daemon/sources.py": {"make_sources", "_sleeper"},
     # What asks the schedd while DAGMan sleeps, in a process that ends when it is answered.

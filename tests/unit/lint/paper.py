@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.helpers import Ahead
-from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.feature_table import part
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
@@ -48,9 +46,8 @@ class PaperWorld:
 
     def foreseen(self, feature: str, dag: Dag) -> tuple[Sequence[str], Mapping[str, Any]]:
         """Of files on the disk."""
-        options, config = DagmanOptions(dag_files=("t.dag",)), self.knob_values or Config()
-        ahead = Ahead(options.paths(), options, config, only_checks=True)
-        found = part(feature, "helper").foresee(dag, ahead)
+        config, how = self.knob_values or Config(), BuildOptions()
+        found = part(feature, "helper").foresee(dag, config, how, checks_only=True)
         return found.lines, found.fields
 
     def is_directory(self, path: str) -> bool:

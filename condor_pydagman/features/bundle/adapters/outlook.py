@@ -41,10 +41,10 @@ from condor_pydagman.features.bundle.packing import (
 from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.features.bundle.tasks import NodeOrder, differing
 from condor_pydagman.features.common.steps import steps
+from condor_pydagman.graph.first_nodes import FirstNodes
 from condor_pydagman.graph.model import DONE, JOIN, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_SHOWN = 10  # kinds, and reasons, that are told of a line
 
@@ -121,7 +121,8 @@ class _Packing:
             if not dag.flags[node] & DONE
         }
         self._waits_inside = set(waiting_inside(dag, self._line_of))
-        self._first = set(self._starting_first())
+        firsts = FirstNodes(dag)
+        self._first = {node for node in self._line_of if firsts.job_is_first(node)}
         self._alone = alone_in(dag, self._line_of)
         self._live: set[str] = set()
         self._groups: dict[tuple[BundleLine, str, str], list[int]] = {}
@@ -154,13 +155,6 @@ class _Packing:
             )
             self._orders.update((one.number, one) for one in order.nodes)
             yield from self._looker.look_at(order, ready=first)
-
-    def _starting_first(self) -> Iterator[int]:
-        """Those before whose jobs no other and no script runs."""
-        dag = self._dag
-        for node in () if dag.of_kind(NodeKind.PROVISIONER) else self._line_of:
-            if not self._steps[node] and dag.script(node, ScriptKind.PRE) is None:
-                yield node
 
     def outlook(self) -> BundleOutlook:
         """See `outlook`."""

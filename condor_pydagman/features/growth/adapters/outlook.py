@@ -23,7 +23,7 @@ from condor_pydagman.printable import number_of
 MAX_NAMED = 10  # nodes that are named
 
 
-class Foreseen(NamedTuple):
+class Addition(NamedTuple):
     """What one node would add."""
 
     node: str  # its name
@@ -36,7 +36,7 @@ class Foreseen(NamedTuple):
     problem: str = ""
 
 
-def outlook(dag: Dag, options: BuildOptions, most: int) -> list[Foreseen]:
+def outlook(dag: Dag, options: BuildOptions, most: int) -> list[Addition]:
     """What each node that is not done would add.
 
     Args:
@@ -46,13 +46,13 @@ def outlook(dag: Dag, options: BuildOptions, most: int) -> list[Foreseen]:
     nodes = [node for node in growth_of(dag).extensions if not dag.flags[node] & DONE]
     owner = owner_of(dag.files[0])
     return [
-        _foreseen(dag, node, options, lambda path: read_whole(path, most, owner)) for node in nodes
+        _addition(dag, node, options, lambda path: read_whole(path, most, owner)) for node in nodes
     ]
 
 
-def _foreseen(dag: Dag, node: int, options: BuildOptions, read: Callable[[str], str]) -> Foreseen:
+def _addition(dag: Dag, node: int, options: BuildOptions, read: Callable[[str], str]) -> Addition:
     how = growth_of(dag).extensions[node]
-    found = Foreseen(dag.names[node], "SCATTER" if isinstance(how, Scatter) else "EXTEND", how.file)
+    found = Addition(dag.names[node], "SCATTER" if isinstance(how, Scatter) else "EXTEND", how.file)
     try:
         piece = read_now(dag, node, read(how.file), read, options)
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def _first(errors: DagFileErrors) -> str:
     return f"{first.file}:{first.place} {word}{first.message}{others}"
 
 
-def told(dag: Dag, found: Sequence[Foreseen]) -> Iterator[str]:
+def told(dag: Dag, found: Sequence[Addition]) -> Iterator[str]:
     """The outlook in lines for people, that of a FEEDER included."""
     for one in found:
         yield f"{one.by}: node {one.node} {_would_add(one)}"
@@ -80,7 +80,7 @@ def told(dag: Dag, found: Sequence[Foreseen]) -> Iterator[str]:
         yield f"FEEDER: {_would_feed(dag)}"
 
 
-def _would_add(one: Foreseen) -> str:
+def _would_add(one: Addition) -> str:
     file = one.file
     if one.problem:
         return f"would fail, because DAGMan would refuse {file} as it is now: {one.problem}"

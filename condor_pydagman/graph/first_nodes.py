@@ -6,7 +6,7 @@ What is missing for these is an error; for others it may still come.
 from __future__ import annotations
 
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind, ScriptKind
 
 
 class FirstNodes:
@@ -14,17 +14,13 @@ class FirstNodes:
 
     def __init__(self, dag: Dag) -> None:
         self._dag = dag
-        self._provisioned = dag.kinds.find(NodeKind.PROVISIONER) >= 0
+        provisioned = NodeKind.PROVISIONER in dag.kinds
+        self._kinds = {NodeKind.PROVISIONER} if provisioned else ORDINARY_KINDS
         self._some_are_done = any(flags & DONE for flags in dag.flags)
 
     def starts_first(self, node: int) -> bool:
-        """Whether no node, and no other kind of node, runs before this one."""
-        dag = self._dag
-        return (
-            not self._provisioned
-            and dag.kinds[node] in (NodeKind.JOB, NodeKind.DATA, NodeKind.SUBDAG)
-            and not self._is_preceded(node)
-        )
+        """Whether no node runs before this one, but for a SERVICE."""
+        return self._dag.kinds[node] in self._kinds and not self._is_preceded(node)
 
     def job_is_first(self, node: int) -> bool:
         """Whether not even a PRE script runs before the node's job."""
