@@ -8,9 +8,11 @@ import io
 from pathlib import Path
 from types import SimpleNamespace
 
+import htcondor2
 import pytest
 
 from condor_pydagman.cli import dag_checker
+from tests import recordings
 from tests.pool.stock import Stock
 from tests.pool.test_dag_checker import (  # noqa: F401
     test_command_lines,
@@ -20,6 +22,9 @@ from tests.pool.test_dag_checker import (  # noqa: F401
     test_submit_descriptions,
     test_warnings_are_those_of_stock,
 )
+
+if recordings.version_in(htcondor2.version()) not in recordings.versions():
+    del test_warnings_are_those_of_stock  # the bindings of 25.0 can't read one of the descriptions
 
 
 class Here:
