@@ -37,12 +37,12 @@ LONGEST = (
     "tests/pool/test_torture.py",
     "tests/pool/test_each_point.py",
     "tests/pool/test_benchmark.py",
-    "tests/pool/test_submit_files.py",
     "tests/pool/test_dag_checker.py",
     "tests/pool/test_dagman_command.py",
     "tests/pool/test_pool_command.py",
     INSTALLATION,
     "tests/test_style.py::test_tools_are_content[types]",
+    "tests/contract/test_submit_command_lines.py",
     "tests/contract/test_dagman_program.py",
 )
 

@@ -1,8 +1,8 @@
-"""More than 500 command lines for condor_submit_dag with -no_submit, beside what stock makes of
-them: exit code, output, files left, and every byte of the files that were written.
+"""More than 500 command lines for condor_submit_dag with -no_submit, as stock takes them: exit
+code, output, files left, and every byte of the files that were written.
 
 The command lines are in `command_lines/submit.txt`; those where ours differs on purpose say so
-there, and why.
+there, and why.  Ours needs no pool for them: `tests/contract/test_submit_command_lines.py`.
 """
 
 from __future__ import annotations
@@ -60,18 +60,12 @@ class Result:
 
 
 @pytest.fixture(scope="module")
-def results(access_point: AccessPoint, place: Path) -> list[Result]:
-    """What each command line did."""
-    return _run_all(access_point, place / "submit_files", LINES, OURS)
-
-
-@pytest.fixture(scope="module")
 def stock_results(access_point: AccessPoint, place: Path) -> Callable[[], list[Result]]:
     """What each did with stock, for the recording."""
 
     @cache
     def produce() -> list[Result]:
-        return _run_all(access_point, place / "submit_files.stock", LINES, STOCK)
+        return run_all(access_point, place / "submit_files.stock", LINES, STOCK)
 
     return produce
 
@@ -95,7 +89,7 @@ def usual(stock: Stock, stock_results: Callable[[], list[Result]]) -> Usual:
     return Usual(*stock("the usual output and submit file", produce))
 
 
-def _run_all(
+def run_all(
     access_point: AccessPoint,
     home: Path,
     lines: list[Line],
@@ -103,6 +97,7 @@ def _run_all(
     *,
     as_processes: bool = False,
 ) -> list[Result]:
+    """Run command lines of ours or stock's, each in a directory of its own below `home`."""
     tools = home / "bin"
     tools.mkdir(parents=True)
     (tools / "valgrind").write_text("#!/bin/sh\n")
@@ -272,40 +267,26 @@ def _compare(
     return _differences(_comparable(expected, ours.before), _comparable(recorded, ours.before))
 
 
-@pytest.mark.parametrize("number", range(len(LINES)), ids=[f"{n}" for n in range(len(LINES))])
-def test_command_line(
-    results: list[Result],
-    stock: Stock,
-    stock_results: Callable[[], list[Result]],
-    usual: Usual,
-    number: int,
-) -> None:
-    line = LINES[number]
+def check(stock: Stock, line: Line, ours: Result, usual: Usual) -> None:
+    """Fail if ours is not as stock's, which is recorded, but for what the line says."""
     name = f"{line.title}: {line.text}"
-    found = _compare(stock, name, results[number], usual, lambda: stock_results()[number])
+    found = _compare(stock, name, ours, usual, lambda: ours)
     for part in set(found) - line.differs:
         assert found[part][1] == found[part][0], f"{name}: {part}"
     if line.differs:
         assert found, f"{name}: nothing differs any more; take it out of '! differs: {line.why}'"
 
 
+@pytest.mark.parametrize("number", range(len(LINES)), ids=[f"{n}" for n in range(len(LINES))])
+def test_it_is_recorded(
+    stock: Stock, stock_results: Callable[[], list[Result]], usual: Usual, number: int
+) -> None:
+    name = f"{LINES[number].title}: {LINES[number].text}"
+    stock(name, lambda: _recorded(stock_results()[number], usual))
+
+
 def test_each_command_line_has_a_name_of_its_own() -> None:
     assert len({(line.title, line.text) for line in LINES}) == len(LINES)
-
-
-def test_an_error_changes_nothing(results: list[Result]) -> None:
-    """What was there is as it was when ours has ended with an error, and nothing else is there.
-
-    Sub-DAGs are prepared before what is around them is looked at.
-    """
-    for line, ours in zip(LINES, results):
-        made = {name: text for name, text in ours.files.items() if name not in ours.before}
-        if line.title == "sub-DAGs":
-            made = {name: text for name, text in made.items() if not name.endswith(".condor.sub")}
-        if ours.code:
-            left = {name: ours.files.get(name) for name in ours.before}
-            assert left == ours.before, f"{line.title}: {line.text}"
-            assert made == {}, f"{line.title}: {line.text}"
 
 
 def test_as_processes(access_point: AccessPoint, work: Path, stock: Stock, usual: Usual) -> None:
@@ -313,7 +294,7 @@ def test_as_processes(access_point: AccessPoint, work: Path, stock: Stock, usual
 
     @cache
     def run(flavour: str) -> list[Result]:
-        return _run_all(access_point, work / flavour, lines, flavour, as_processes=True)
+        return run_all(access_point, work / flavour, lines, flavour, as_processes=True)
 
     for number, (line, ours) in enumerate(zip(lines, run(OURS))):
         name = f"as a process: {line.text}"

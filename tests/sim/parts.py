@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound="Part")
 Having = Mapping[str, Sequence["Part"]]  # see `World.having`
+MAX_DELAY_S = 20.0  # seconds that an answer of a helper may take
 FRESH = 25  # seeds of worlds of a kind that the tests try, most of them in the long run only
 
 
@@ -250,3 +251,38 @@ class Part:
     def not_run(self) -> set[str]:
         """Names of nodes that are done in this era and have not run."""
         return set()
+
+
+class FakeHelper:
+    """What one DAGMan process has a helper do: each request takes its time, and is answered by
+    `_answer` of the derived class.
+
+    Attributes:
+        may_outlive: whether it may still do what it was asked for when its DAGMan has died.
+    """
+
+    may_outlive = False
+
+    def __init__(self, process: Process, rng: Random) -> None:
+        self._process, self._world, self._rng = process, process.world, rng
+
+    def ask(self, request: Any, then: Callable[[Any], None]) -> None:
+        self._world.boundary()
+        self._process.requests.pending += 1
+        delay = self._rng.choice((0.0, 0.0, self._rng.uniform(0.0, MAX_DELAY_S)))
+        self._world.at(self._done_at(delay), lambda: self._obey(request, then))
+
+    def _done_at(self, delay: float) -> float:
+        return self._world.now + delay
+
+    def _obey(self, request: Any, then: Callable[[Any], None]) -> None:
+        world, process = self._world, self._process
+        alive = world.process is process and process.exit is None
+        orphaned = self.may_outlive and world.process is None
+        if alive or (orphaned and self._rng.random() < 0.5):
+            answer = self._answer(request)
+        if alive:
+            process.requests._answer_at(world.now, then, answer)
+
+    def _answer(self, request: Any) -> Any:
+        raise NotImplementedError

@@ -40,23 +40,6 @@ EVERY_S = 20.0  # seconds between two occasions to resume the DAG
 _NOT_COUNTED = (BY_A_PERSON, 15, 16)
 
 
-def _add_brakes(dag: Dag, rng: Random) -> None:
-    """Give a DAG one to three brakes."""
-    for number in range(rng.randint(1, 3)):
-        last = rng.choice((0, 0, 2, 5))
-        alike = rng.choice(("", "", "EXIT_CODE", "HOLD_REASON"))
-        if dag.groups and rng.random() < 0.3:
-            alike = "SITE"
-        last = 0 if alike == "HOLD_REASON" else last
-        percent = rng.random() < 0.3
-        limit = rng.choice((0, 20, 50)) if percent else rng.choice((0, 0, 1, 2))
-        category = rng.choice(("", "", "a"))
-        effect = rng.choice(("HALT", "HALT", "HOLD", "HOLD", "ABORT"))
-        BrakesOfDag.put(dag).brakes.append(
-            Brake(0, f"b{number}", limit, percent, last, alike, category, effect)
-        )
-
-
 # A run that failed: its node, and what its failure may have in common with others.  None: it ended
 # well.
 Run = Union[tuple[int, object], None]
@@ -108,7 +91,20 @@ class Brakers(Part):
 
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
-        _add_brakes(dag, rng)
+        """Give a DAG one to three brakes."""
+        for number in range(rng.randint(1, 3)):
+            last = rng.choice((0, 0, 2, 5))
+            alike = rng.choice(("", "", "EXIT_CODE", "HOLD_REASON"))
+            if dag.groups and rng.random() < 0.3:
+                alike = "SITE"
+            last = 0 if alike == "HOLD_REASON" else last
+            percent = rng.random() < 0.3
+            limit = rng.choice((0, 20, 50)) if percent else rng.choice((0, 0, 1, 2))
+            category = rng.choice(("", "", "a"))
+            effect = rng.choice(("HALT", "HALT", "HOLD", "HOLD", "ABORT"))
+            BrakesOfDag.put(dag).brakes.append(
+                Brake(0, f"b{number}", limit, percent, last, alike, category, effect)
+            )
 
     def begin(self) -> None:
         if self.is_on:

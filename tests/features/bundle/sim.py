@@ -14,7 +14,7 @@ and it tells of no task that has not ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -49,14 +49,13 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JOB_ENDS, EventKind, NodeKind
 from tests.oracles import require
 from tests.sim.fake_jobs import Cluster, Job
-from tests.sim.parts import Part
+from tests.sim.parts import FakeHelper, Part
 
 if TYPE_CHECKING:
     from tests.sim.process import Process
     from tests.sim.truth import Truth
     from tests.sim.world import World
 
-MAX_DELAY_S = 20.0  # seconds that an answer may take
 MAX_TASK_S = 60.0  # seconds that a task may take
 LOSES = 0.3  # chance that a job which starts again has lost what it had done
 DIES = 0.05  # chance that the runner ends before its time, for each task
@@ -126,30 +125,19 @@ class FakeBundle:
         return all(map(self.is_done, self.after.get(number, ())))
 
 
-class FakeBundles:
+class FakeBundles(FakeHelper):
     """What one DAGMan process has done about bundles: one request after the other."""
 
+    may_outlive = True  # it was done before its DAGMan died, perhaps
+
     def __init__(self, process: Process) -> None:
-        self._process = process
-        self._world = world = process.world
-        self._rng = Random(f"bundles {world.seed} {world.life}")
+        world = process.world
+        super().__init__(process, Random(f"bundles {world.seed} {world.life}"))
         self._free_at = 0.0
 
-    def ask(self, request: Any, then: Callable[[Any], None]) -> None:
-        world, process = self._world, self._process
-        world.boundary()
-        process.requests.pending += 1
-        delay = self._rng.choice((0.0, 0.0, self._rng.uniform(0.0, MAX_DELAY_S)))
-        self._free_at = max(self._free_at, world.now) + delay
-
-        def obey() -> None:
-            alive = world.process is process and process.exit is None
-            if alive or (world.process is None and self._rng.random() < 0.5):
-                answer = self._answer(request)  # it was done before its DAGMan died, perhaps
-            if alive:
-                process.requests._answer_at(world.now, then, answer)
-
-        world.at(self._free_at, obey)
+    def _done_at(self, delay: float) -> float:
+        self._free_at = max(self._free_at, self._world.now) + delay
+        return self._free_at
 
     def _answer(self, request: Any) -> Any:
         part = Bundled.of(self._world)

@@ -10,10 +10,10 @@ They have a random generator of their own, so that what they do changes no draw 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING
@@ -33,7 +33,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
 from tests.features.cache.authors import written
 from tests.oracles import require
-from tests.sim.parts import Part
+from tests.sim.parts import FakeHelper, Part
 
 if TYPE_CHECKING:
     from tests.sim.fake_jobs import Cluster
@@ -41,19 +41,8 @@ if TYPE_CHECKING:
     from tests.sim.truth import Truth
     from tests.sim.world import World
 
-MAX_DELAY_S = 20.0  # seconds that an answer may take
 CHANGES = 0.15  # chance that what a node makes changes from one run to the next
 TAKES = 0.1  # chance that a person takes the results of a node as they are, before a run
-
-
-def _add_caches(dag: Dag, rng: Random) -> None:
-    """Give most nodes of the DAG a CACHE command."""
-    often = rng.choice((0.5, 0.9, 1.0))
-    for node in range(len(dag)):
-        fit = dag.kinds[node] == NodeKind.JOB and not dag.is_noop(node)
-        must_run = node in published_of(dag) or node in growth_of(dag).extensions
-        if fit and rng.random() < often and not must_run:
-            CachedOfDag.put(dag).cached[node] = Cache(0, "")
 
 
 class _Kept(NamedTuple):
@@ -70,32 +59,16 @@ def _comes_to(text: str) -> str:
     return repr(sorted(values(text, (), ())[1].items()))
 
 
-class FakeCache:
+class FakeCache(FakeHelper):
     """What one DAGMan process has done about these nodes."""
 
     rests = True  # what is being done is a request that is pending
+    may_outlive = True  # written before its DAGMan died, perhaps
 
     def __init__(self, process: Process) -> None:
-        self._process = process
-        self._world = world = process.world
-        self._rng = Caches.of(world).delays.setdefault(
-            world.life, Random(f"cache {world.seed} {world.life}")
-        )
-
-    def ask(self, request: LookUpCached | KeepCached, then: Callable[[Any], None]) -> None:
-        world, process = self._world, self._process
-        world.boundary()
-        process.requests.pending += 1
-        delay = self._rng.choice((0.0, 0.0, self._rng.uniform(0.0, MAX_DELAY_S)))
-
-        def obey() -> None:
-            alive = world.process is process and process.exit is None
-            if alive or (world.process is None and self._rng.random() < 0.5):
-                answer = self._answer(request)  # written before its DAGMan died, perhaps
-            if alive:
-                process.requests._answer_at(world.now, then, answer)
-
-        world.at(world.now + delay, obey)
+        world = process.world
+        mine = Random(f"cache {world.seed} {world.life}")
+        super().__init__(process, Caches.of(world).delays.setdefault(world.life, mine))
 
     def _answer(self, request: LookUpCached | KeepCached) -> CachedFound | CachedKept:
         dag, caches = self._process.dag, Caches.of(self._world)
@@ -142,7 +115,13 @@ class Caches(Part):
 
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
-        _add_caches(dag, rng)
+        """Give most nodes of the DAG a CACHE command."""
+        often = rng.choice((0.5, 0.9, 1.0))
+        for node in range(len(dag)):
+            fit = dag.kinds[node] == NodeKind.JOB and not dag.is_noop(node)
+            must_run = node in published_of(dag) or node in growth_of(dag).extensions
+            if fit and rng.random() < often and not must_run:
+                CachedOfDag.put(dag).cached[node] = Cache(0, "")
 
     def lines(
         self, name: str, parents: Collection[str], rng: Random, before: list[str]

@@ -42,21 +42,6 @@ if TYPE_CHECKING:
 AGAIN_S = 59.0  # before a record that was not read back is written once more
 
 
-def _add_enoughs(dag: Dag, rng: Random) -> None:
-    """Give a DAG one to three ENOUGH lines."""
-    for _ in range(rng.randint(1, 3)):
-        enough = Enough(0, *_members(dag, rng), 1, effect=rng.choice(("REMOVE", "WAIT")))
-        nodes = len(members(dag, enough))
-        if not nodes:
-            continue
-        percent = rng.random() < 0.3
-        limit = rng.choice((10, 50, 90)) if percent else rng.randint(1, nodes)
-        if enough.members == "PARENTS":
-            EnoughsOfDag.put(dag).enough_of[dag.ids[enough.name]] = len(enoughs_of(dag))
-            dag.decided[dag.ids[enough.name]] = AT_ONCE
-        EnoughsOfDag.put(dag).enoughs.append(enough._replace(limit=limit, percent=percent))
-
-
 def _members(dag: Dag, rng: Random) -> tuple[str, str]:
     nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
     free = [node for node in nodes if not dag.is_decided(node)]
@@ -95,7 +80,18 @@ class Enoughs(Part):
 
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
-        _add_enoughs(dag, rng)
+        """Give a DAG one to three ENOUGH lines."""
+        for _ in range(rng.randint(1, 3)):
+            enough = Enough(0, *_members(dag, rng), 1, effect=rng.choice(("REMOVE", "WAIT")))
+            nodes = len(members(dag, enough))
+            if not nodes:
+                continue
+            percent = rng.random() < 0.3
+            limit = rng.choice((10, 50, 90)) if percent else rng.randint(1, nodes)
+            if enough.members == "PARENTS":
+                EnoughsOfDag.put(dag).enough_of[dag.ids[enough.name]] = len(enoughs_of(dag))
+                dag.decided[dag.ids[enough.name]] = AT_ONCE
+            EnoughsOfDag.put(dag).enoughs.append(enough._replace(limit=limit, percent=percent))
 
     def lines(
         self, name: str, parents: Collection[str], rng: Random, before: list[str]

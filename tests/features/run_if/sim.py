@@ -10,9 +10,9 @@ They have a random generator of their own, so that what they do changes no draw 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from condor_pydagman.features.enough.commands import enoughs_of
 from condor_pydagman.features.publish.commands import Publish, PublishedOfDag, published_of
@@ -29,7 +29,7 @@ from condor_pydagman.graph.model import AFTER_ALL, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 from tests.features.run_if.decisions import Decisions
 from tests.oracles import require
-from tests.sim.parts import Part
+from tests.sim.parts import FakeHelper, Part
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.inputs import LogEvent
@@ -38,24 +38,7 @@ if TYPE_CHECKING:
     from tests.sim.truth import Truth
     from tests.sim.world import World
 
-MAX_DELAY_S = 20.0  # seconds that an answer may take
 MOST = 5  # values that nodes publish are below
-
-
-def _add_conditions(dag: Dag, rng: Random) -> None:
-    """Give some nodes of the DAG conditions, and let some publish a number `n`."""
-    nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
-    for node in nodes:
-        if rng.random() < 0.4:
-            PublishedOfDag.put(dag).published[node] = Publish(0, "", f"{dag.names[node]}.ad")
-    often = rng.choice((0.2, 0.4, 0.8))
-    for node in nodes:
-        if rng.random() < often:
-            names = [dag.names[parent] for parent in parents_of(dag, node)]
-            text = expression(names, rng)
-            condition = RunIf(0, "", "SKIP" if rng.random() < 0.7 else "DONE", text)
-            ConditionsOfDag.put(dag).conditions[node] = condition
-            dag.decided[node] = AFTER_ALL
 
 
 def expression(parents: Sequence[str], rng: Random) -> str:
@@ -70,25 +53,12 @@ def expression(parents: Sequence[str], rng: Random) -> str:
     return rng.choice(simple)
 
 
-class FakeConditions:
+class FakeConditions(FakeHelper):
     """What one DAGMan process has done about conditions."""
 
     def __init__(self, process: Process) -> None:
-        self._world = world = process.world
-        self._process = process
-        self._rng = Random(f"conditions {world.seed} {world.life}")
-
-    def ask(self, request: EvaluateConditions | ReadResult, then: Callable[[Any], None]) -> None:
-        world, process = self._world, self._process
-        world.boundary()
-        process.requests.pending += 1
-        delay = self._rng.choice((0.0, 0.0, self._rng.uniform(0.0, MAX_DELAY_S)))
-
-        def obey() -> None:
-            if world.process is process and process.exit is None:
-                process.requests._answer_at(world.now, then, self._answer(request))
-
-        world.at(world.now + delay, obey)
+        world = process.world
+        super().__init__(process, Random(f"conditions {world.seed} {world.life}"))
 
     def _answer(self, request: EvaluateConditions | ReadResult) -> ConditionsEvaluated | ResultRead:
         if isinstance(request, EvaluateConditions):
@@ -127,7 +97,19 @@ class Conditions(Part):
 
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
-        _add_conditions(dag, rng)
+        """Give some nodes of the DAG conditions, and let some publish a number `n`."""
+        nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
+        for node in nodes:
+            if rng.random() < 0.4:
+                PublishedOfDag.put(dag).published[node] = Publish(0, "", f"{dag.names[node]}.ad")
+        often = rng.choice((0.2, 0.4, 0.8))
+        for node in nodes:
+            if rng.random() < often:
+                names = [dag.names[parent] for parent in parents_of(dag, node)]
+                text = expression(names, rng)
+                condition = RunIf(0, "", "SKIP" if rng.random() < 0.7 else "DONE", text)
+                ConditionsOfDag.put(dag).conditions[node] = condition
+                dag.decided[node] = AFTER_ALL
 
     def lines(
         self, name: str, parents: Collection[str], rng: Random, before: list[str]

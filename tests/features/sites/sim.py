@@ -35,7 +35,7 @@ from condor_pydagman.language.description import Template
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, ScriptKind
 from tests.oracles import require
 from tests.sim.fake_jobs import Cluster
-from tests.sim.parts import Part
+from tests.sim.parts import FakeHelper, Part
 from tests.sim.truth import NO_LIMIT, Truth
 
 if TYPE_CHECKING:
@@ -44,23 +44,8 @@ if TYPE_CHECKING:
     from tests.sim.world import World
 
 NAMES = ("east", "north", "south", "west")
-MAX_DELAY_S = 20.0  # seconds that a round may take
 _GONE = ("leaving", "removed", "ended")
 Answer = Union[SitesMatched, SitesUnknown]
-
-
-def _add_groups(dag: Dag, rng: Random) -> None:
-    """Put some nodes of the DAG into groups."""
-    nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
-    rng.shuffle(nodes)
-    while nodes and rng.random() < 0.9:
-        size = rng.choice((1, 2, 2, 3, 5))
-        members, nodes = tuple(sorted(nodes[:size])), nodes[size:]
-        data = GroupsOfDag.put(dag)
-        number = len(data.site_groups)
-        data.number_of.update(dict.fromkeys(members, number))
-        clean_up = rng.choice(members) if rng.random() < 0.4 else -1
-        data.site_groups.append(SiteGroup(f"g{number}", members, _policy(rng), clean_up))
 
 
 def _policy(rng: Random) -> SitePolicy:
@@ -80,29 +65,22 @@ def _policy(rng: Random) -> SitePolicy:
     )
 
 
-class FakeRounds:
+class FakeRounds(FakeHelper):
     """The rounds that one DAGMan process has made."""
 
     def __init__(self, process: Process) -> None:
         self._sites = FakeSites.of(process.world)
-        self._process = process
+        super().__init__(process, self._sites.rng)
 
     def ask(self, request: MatchSites, then: Callable[[Any], None]) -> None:
-        sites, process = self._sites, self._process
-        world = sites.world
-        world.boundary()
-        process.requests.pending += 1
-        delay = sites.rng.choice((0.0, 0.0, sites.rng.uniform(0.0, MAX_DELAY_S)))
-        sites.wake = lambda: self._say(then, PlaceFree())
+        self._sites.wake = lambda: self._say(then, PlaceFree())
+        super().ask(request, then)
 
-        def obey() -> None:
-            if world.process is process and process.exit is None:
-                process.requests._answer_at(world.now, then, sites.round(process, request))
-
-        world.at(world.now + delay, obey)
+    def _answer(self, request: MatchSites) -> Answer:
+        return self._sites.round(self._process, request)
 
     def _say(self, then: Callable[[Any], None], unasked: PlaceFree) -> None:
-        world, process = self._sites.world, self._process
+        world, process = self._world, self._process
         if world.process is process and process.exit is None:
             process.requests.pending += 1
             process.requests._answer_at(world.now, then, unasked)
@@ -156,7 +134,17 @@ class FakeSites(Part):
 
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
-        _add_groups(dag, rng)
+        """Put some nodes of the DAG into groups."""
+        nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
+        rng.shuffle(nodes)
+        while nodes and rng.random() < 0.9:
+            size = rng.choice((1, 2, 2, 3, 5))
+            members, nodes = tuple(sorted(nodes[:size])), nodes[size:]
+            data = GroupsOfDag.put(dag)
+            number = len(data.site_groups)
+            data.number_of.update(dict.fromkeys(members, number))
+            clean_up = rng.choice(members) if rng.random() < 0.4 else -1
+            data.site_groups.append(SiteGroup(f"g{number}", members, _policy(rng), clean_up))
 
     def prepare(self, run: DagRun) -> None:
         if run.dag.groups:

@@ -1,4 +1,5 @@
-"""The command condor_dag_checker: output and exit codes are the stock tool's, but for -lint."""
+"""The command condor_dag_checker, as far as `tests/contract/test_checker_command_lines.py` and the
+corpus do not compare it with the stock tool."""
 
 from __future__ import annotations
 
@@ -19,42 +20,6 @@ pytestmark = pytest.mark.usefixtures("work_directory")
 
 
 DIAMOND = "JOB A a\nJOB B b\nJOB C c\nJOB D d\nPARENT A CHILD B C\nPARENT B C CHILD D\n"
-CYCLE = DIAMOND + "PARENT D CHILD B\n"
-
-DIAMOND_JSON = """\
-[
-{
-  "DagFile": "t.dag",
-  "NumArcs": 4,
-  "NumNodes": 4,
-  "GraphWidth": 2,
-  "TotalNodes": 4,
-  "GraphHeight": 3,
-  "WidthByDepth": [
-    1,
-    2,
-    1
-  ]
-}
-]
-"""
-BAD_JSON = """\
-[
-{
-  "Errors": [
-    {
-      "Reason": "References undefined node Z",
-      "DagCommand": "RETRY",
-      "SourceFile": "t.dag",
-      "SourceLine": 1
-    }
-  ],
-  "DagFile": "t.dag",
-  "NumErrors": 1,
-  "TotalNodes": 0
-}
-]
-"""
 
 
 def run(
@@ -66,15 +31,6 @@ def run(
     Path("t.dag").write_text(text)
     code = main([*options, *files])
     return code, capsys.readouterr().out
-
-
-def test_a_cycle(capsys: pytest.CaptureFixture[str]) -> None:
-    text = "Detected 1 issue in t.dag:\n\t* t.dag:0 Cycle detected: A -> B -> D -> B\n\n"
-    assert run(capsys, CYCLE) == (1, text)
-    code, output = run(capsys, CYCLE, "-json")
-    (ad,) = json.loads(output)
-    assert (code, ad["IsCyclic"], ad["DetectedCycle"]) == (1, True, "A -> B -> D -> B")
-    assert "GraphWidth" not in ad
 
 
 def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,17 +50,6 @@ WidthByDepth = { 2,2,1 }
 
 """
     assert run(capsys, text, "-stat") == (0, expected)
-
-
-def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, DIAMOND, "-json") == (0, DIAMOND_JSON)
-    assert run(capsys, "RETRY Z 1\n", "-json") == (1, BAD_JSON)
-
-
-def test_each_file_is_a_dag_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    code, output = run(capsys, DIAMOND, "-json", files=("t.dag", "gone.dag"))
-    good, bad = json.loads(output)
-    assert (code, good["TotalNodes"], bad["NumErrors"]) == (1, 4, 1)
 
 
 def test_bytes_that_are_not_utf_8() -> None:
@@ -129,12 +74,10 @@ def test_help(capsys: pytest.CaptureFixture[str], argument: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "ERROR: No DAG file(s) provided for linting."),
         (("-json",), "ERROR: No DAG file(s) provided for linting."),
         (("-foo", "t.dag"), "ERROR: Unknown command line option '-foo'"),
         (("-sta", "t.dag"), "ERROR: Unknown command line option '-sta'"),
         (("-checkjd", "t.dag"), "ERROR: Unknown command line option '-checkjd'"),
-        (("-json", "-stat", "t.dag"), "ERROR: Multiple print styles specified: -json and -stat\n"),
         (("--", "t.dag"), "ERROR: Invalid option '--' provided"),
         (("",), "ERROR: Invalid option '' provided"),
     ],
@@ -145,7 +88,7 @@ def test_command_lines_that_are_wrong(
     assert main(arguments) == 2
     shown = capsys.readouterr()
     assert shown.err == message + "\n"
-    assert shown.out.startswith("condor_dag_checker -help shows" if arguments else "Usage:")
+    assert shown.out.startswith("condor_dag_checker -help shows")
 
 
 def test_options() -> None:

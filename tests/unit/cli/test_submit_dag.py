@@ -1,4 +1,5 @@
-"""condor_submit_dag as a whole, up to the point where it needs a pool."""
+"""condor_submit_dag as a whole, up to the point where it needs a pool: what is ours alone.  Command
+lines beside stock's are in `tests/contract/test_submit_command_lines.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +16,6 @@ from condor_pydagman.cli.submit_dag import main, submit_silently
 from condor_pydagman.dagman_job import submit_to_schedd
 from condor_pydagman.dagman_job.condor_sub import old_arguments
 from condor_pydagman.dagman_job.options import parse_submit
-from condor_pydagman.dagman_job.prepare_job import DASHES
 from condor_pydagman.dagman_job.submit_to_schedd import unused_lines
 from condor_pydagman.names import DagPaths
 from tests import locks
@@ -51,73 +51,11 @@ def written(key: str, name: str = "t.dag") -> str:
     raise AssertionError(key)
 
 
-def test_no_submit(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_and_the_version_of_htcondor() -> None:
     assert prepare("t.dag") == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert out.splitlines() == [
-        DASHES,
-        "File for submitting this DAG to HTCondor           : t.dag.condor.sub",
-        "Log of DAGMan debugging messages                   : t.dag.dagman.out",
-        "Log of HTCondor library output                     : t.dag.lib.out",
-        "Log of HTCondor library error messages             : t.dag.lib.err",
-        "Log of the life of condor_dagman itself            : t.dag.dagman.log",
-        "",
-        "-no_submit given, not submitting DAG to HTCondor. You can do this with:",
-        '"condor_submit t.dag.condor.sub"',
-        DASHES,
-    ]
     assert written("executable") == "/opt/condor_dagman"
     words = old_arguments(Path("t.dag.condor.sub").read_text())
     assert words[words.index("-CsdVersion") + 1] == htcondor2.version()
-    assert sorted(path.name for path in Path().iterdir()) == ["t.dag", "t.dag.condor.sub"]
-
-
-def test_terse(capsys: pytest.CaptureFixture[str]) -> None:
-    assert prepare("-terse", "t.dag") == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
-
-
-def test_what_the_dag_and_the_options_add(dag_directory: Path) -> None:
-    Path("c").write_text("DAGMAN_MANAGER_JOB_APPEND_GETENV = Q\nDAGMAN_DISABLE_PORT = true\n")
-    Path("ins").write_text("  # mine\na = 1\\\n2\n")
-    Path("t.dag").write_text('CONFIG c\nSET_JOB_ATTR b = "x"\nENV SET E=1\nENV GET G\nJOB A s\n')
-    words = ["-insert_sub_file", "ins", "-append", "+Last = 1", "-include_env", "F"]
-    assert prepare(*words, "-insert_env", "D=a b", "t.dag") == 0
-    text = Path("t.dag.condor.sub").read_text()
-    assert text.endswith('"\n# mine\na = 12\nMy.b = "x"\n+Last = 1\nqueue\n')
-    assert written("getenv").endswith(",BEARER_TOKEN_FILE,F,G,Q")
-    assert written("arguments").startswith('"-p 0 -f -l . ')
-    assert written("environment").startswith(
-        f"\"D=a' 'b E=1 _CONDOR_DAGMAN_CONFIG_FILE={dag_directory}/c _CONDOR_DAGMAN_LOG=t.dag."
-    )
-
-
-def test_update_keeps_the_old_maximums() -> None:
-    assert prepare("-maxjobs", "3", "-maxpre", "4", "t.dag") == 0
-    assert prepare("-maxjobs", "9", "-maxpost", "5", "-update_submit", "t.dag") == 0
-    assert "-MaxJobs 3 -MaxPre 4 -MaxPost 5 " in written("arguments")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["nosuch"], "ERROR: Provided file path does not exist"),
-        (["-config", "nosuch", "t.dag"], "ERROR: Can't read DAGMan config file: /"),
-        (["-insert_sub_file", "nosuch", "t.dag"],
-         "ERROR: Unable to read submit append file nosuch"),
-        (["-insert_env", "A", "t.dag"], "ERROR: Failed to add A to DAGMan manager jobs "
-         "environment because ERROR: Missing '=' after environment variable 'A'."),
-        (["-batch-name", "a\nb", "t.dag"], "ERROR: a line break can't be written"),
-        (["d/t.dag"], "ERROR: Provided file path does not exist"),
-    ],
-)  # fmt: skip
-def test_errors_leave_no_file(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert prepare(*words) == 1
-    assert capsys.readouterr().err.startswith(message)
-    assert not list(Path().glob("*.condor.sub*"))
 
 
 def test_submit_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:

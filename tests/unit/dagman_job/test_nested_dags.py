@@ -114,24 +114,6 @@ def test_all_levels_the_innermost_first() -> None:
     assert "-MaxIdle" not in words
 
 
-def test_a_configuration_file_counts_for_its_own_dag_only() -> None:
-    make("t.dag", "SUBDAG EXTERNAL A a.dag\nSUBDAG EXTERNAL B b.dag\n")
-    make("a.dag", "CONFIG c\n")
-    make("c", "DAGMAN_DISABLE_PORT = True\n")
-    make("b.dag")
-    assert recurse()[0]
-    assert words_of("a.dag")[:2] == ["-p", "0"]
-    assert words_of("b.dag")[:1] == ["-f"]
-
-
-def test_several_dag_files() -> None:
-    for name in ("t", "u"):
-        make(f"{name}.dag", f"SUBDAG EXTERNAL A {name}1.dag\n")
-        make(f"{name}1.dag")
-    assert recurse(files=("t.dag", "u.dag")) == (True, ["t1.dag", "u1.dag"], [])
-    assert made() == ["t1.dag.condor.sub", "u1.dag.condor.sub"]
-
-
 def test_what_is_no_sub_dag() -> None:
     make(
         "t.dag", "# SUBDAG EXTERNAL A a\nJOB B {\nSUBDAG EXTERNAL C c\n}\nSUBDAG EXTERNAL D d NOOP"

@@ -1,4 +1,5 @@
-"""The command lines of condor_submit_dag and condor_dagman."""
+"""The command lines of condor_submit_dag and condor_dagman; what stock makes of 500 of them is in
+`tests/contract/test_submit_command_lines.py`."""
 
 from __future__ import annotations
 
@@ -8,11 +9,9 @@ import pytest
 
 from condor_pydagman.dagman_job.options import (
     OPTIONS,
-    MisplacedOption,
     SubmitOptions,
     arguments,
     dagman_usage,
-    merge_maximums,
     parse_dagman,
     parse_submit,
     submit_usage,
@@ -34,39 +33,6 @@ def written(*words: str) -> str:
     return line
 
 
-def test_nothing_given() -> None:
-    assert submit() == SubmitOptions(dag_files=("t.dag",))
-
-
-@pytest.mark.parametrize(
-    ("word", "attribute", "argument", "value"),
-    [
-        ("-m", "max_hold", "3", 3),
-        ("-MAXJ", "max_jobs", "3", 3),
-        ("-p", "priority", "-3", -3),
-        ("-b", "batch_name", '"a b"', "a b"),
-        ("-s", "schedd_address_file", "x", "x"),
-        ("-d", "dag_files", "", ()),
-        ("-u", "update_submit", "", True),
-        ("-i", "import_env", "", True),
-        ("-f", "force", "", True),
-        ("-v", "verbose", "", True),
-        ("-n", "do_recurse", "", False),
-        ("-no", "do_recurse", "", False),
-        ("-no_s", "no_submit", "", True),
-        ("-a", "append", "x = y", ("x = y",)),
-        ("-", "append", "x = y", ("x = y",)),
-        ("-t", "terse", "", True),
-    ],
-)
-def test_abbreviations_as_in_stock(word: str, attribute: str, argument: str, value: object) -> None:
-    if attribute == "dag_files":
-        assert submit(word).dag_files == ("t.dag",)
-        return
-    words = [word, argument] if argument else [word]
-    assert getattr(submit(*words), attribute) == value
-
-
 @pytest.mark.parametrize("word", ["-xyz", "-w", "--", "--no_sub", "-foo", "-waitfordebug"])
 def test_unknown_option(word: str) -> None:
     with pytest.raises(UsageError, match=f"^Error: Unknown flag '{word}' provided$"):
@@ -82,89 +48,14 @@ def test_one_spelling_of_options(word: str) -> None:
         parse_dagman(["-f", "--Dag", "t.dag"])
 
 
-@pytest.mark.parametrize(
-    ("text", "number"), [("5x", 5), (" 5", 5), ("+5", 5), ("0x10", 0), ("010", 10), ("-5", -5)]
-)
-def test_integers_are_read_leniently(text: str, number: int) -> None:
-    assert submit("-maxjobs", text).max_jobs == number
+def test_a_dag_file_that_is_taken_for_a_value_is_told() -> None:
+    with pytest.raises(UsageError, match="is taken as the value of -batch-name"):
+        parse_submit(["-batch-name", "x.dag"])
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["-maxjobs"], "Error: Option -MaxJobs (-maxjobs) requires an additional argument"),
-        (["-maxj", "x"], "Error: -maxj (-MaxJobs) additional argument required to be a integer"),
-        (["-maxj", "-n"], "Error: -maxj (-MaxJobs) additional argument required to be a integer"),
-        (["-maxj", "2147483648"], "Error: -maxj (-MaxJobs) additional argument required to be "
-                                  "a integer"),
-        (["-maxj", ""], "Error: -maxj (-MaxJobs) additional argument was empty"),
-        (["-batch", "-x"], "Error: Option -Batch-Name (-batch) requires an additional argument"),
-        (["-AlwaysRunPost", "-dontalways"],
-         "Error: Both -AlwaysRunPost and -DontAlwaysRunPost can't be used at the same time"),
-        (["-dont_s", "-supp"], "Error: Both -dont_suppress_notification and "
-                               "-suppress_notification can't be used at the same time"),
-        (["-no_recurse", "-do_recurse"],
-         "Error: Both -no_recurse and -do_recurse can't be used at the same time"),
-        (["-rescuef", "f", "-dores", "3"],
-         "Error: -DoRescueFrom can not be used with the following flag: -RescueFile"),
-        (["-load", "f", "-dorecov"],
-         "Error: -DoRecovery can not be used with the following flag: -load_save"),
-        (["-dorescuefrom", "-1", "t.dag"],
-         "-DoRescueFrom value must be non-negative; aborting."),
-        (["-r"], "Error: Option -r (-r) requires an additional argument"),
-        (["-a", ""], "Error: -a (-a) additional argument was empty"),
-        (["-batch-name", '""'], "Error: -batch-name (-Batch-Name) additional argument was empty"),
-        (["-insert_env", " "], "Error: -insert_env (-insert_env) additional argument was empty"),
-        (["-dag", ""], "ERROR: no dag file specified; aborting."),
-        (["-batch-name", "x.dag"], "ERROR: no dag file specified; aborting.\n"
-         "       x.dag is taken as the value of -batch-name"),
-        (["-f"], "ERROR: no dag file specified; aborting."),
-        ([], "ERROR: no dag file specified; aborting."),
-        ([""], "ERROR: no dag file specified; aborting."),
-    ],
-)  # fmt: skip
-def test_usage_errors_are_worded_as_in_stock(words: list[str], message: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        parse_submit(words)
-    assert str(caught.value) == message
-
-
-@pytest.mark.parametrize("words", [["t.dag", "-no_submit"], ["-dag", "u", "-f", "t"], ["t", "-h"]])
-def test_options_after_dag_files(words: list[str]) -> None:
-    with pytest.raises(MisplacedOption, match="no arguments allowed after DAG file name"):
-        parse_submit(words)
-
-
-@pytest.mark.parametrize(
-    ("words", "attribute", "value"),
-    [
-        (["-batch-name", '"a b"'], "batch_name", "a b"),
-        (["-batch-name", '"'], "batch_name", '"'),
-        (["-batch-name", '""a""'], "batch_name", '"a"'),
-        (["-insert_env", " A=1 "], "insert_env", ("A=1",)),
-        (["-include_env", " A "], "include_env", (" A ",)),
-        (["-r", "host"], "remote", "host"),
-        (["-valgrind"], "valgrind", True),
-        (["-submitmethod", "0"], "submit_method", 0),
-    ],
-)
-def test_arguments_as_stock_takes_them(words: list[str], attribute: str, value: object) -> None:
-    assert getattr(submit(*words), attribute) == value
-
-
-@pytest.mark.parametrize(
-    ("words", "show"),
-    [(["-help"], "help"), (["-H"], "help"), (["-f", "-version"], "version"), (["-vers"], "version"),
-     (["-no_submit", "-xx-help"], "help")],
-)  # fmt: skip
-def test_help_and_version(words: list[str], show: str) -> None:
-    assert parse_submit(words).show == show
-
-
-def test_arguments_minimal() -> None:
-    assert (
-        written() == "-f -l . -Lockfile t.dag.lock -Dag t.dag -CsdVersion V -dagman D -AutoRescue 1"
-    )
+@pytest.mark.parametrize(("word", "name"), [('"', '"'), ('""a""', '"a"')])
+def test_quotes_of_a_batch_name_as_stock_takes_them(word: str, name: str) -> None:
+    assert submit("-batch-name", word).batch_name == name
 
 
 def test_arguments_in_the_order_of_stock() -> None:
@@ -183,25 +74,6 @@ def test_arguments_in_the_order_of_stock() -> None:
         "-DoRescueFrom 2 -AllowVersionMismatch -import_env -include_env B -insert_env A=1 "
         "-insert_env C=2 -suppress_notification -SubmitMethod 1 -force -update_submit"
     )
-
-
-def test_arguments_of_several_dags_without_a_port() -> None:
-    options = parse_submit(["-dag", "u.dag"])._replace(dagman="D", auto_rescue=1)
-    options = options._replace(dag_files=("d/t.dag", "u.dag"))
-    words = arguments(options, "V", disable_port=True)
-    assert " ".join(words).startswith(
-        "-p 0 -f -l . -Lockfile d/t.dag.lock -Dag d/t.dag -Dag u.dag "
-    )
-
-
-@pytest.mark.parametrize("words", [("-maxjobs", "-5"), ("-debug", "-1"), ("-priority", "0")])
-def test_values_that_mean_not_given(words: tuple[str, ...]) -> None:
-    assert written(*words) == written()
-
-
-def test_of_the_options_that_are_for_tests_only_one_is_handed_on() -> None:
-    assert "-SetupOnly" in written("-setuponly")
-    assert written("-dryrun") == written("-dot") == written("-valgrind") == written()
 
 
 @pytest.mark.parametrize(
@@ -278,25 +150,6 @@ def test_daemon_core_takes_whole_words_only() -> None:
 def test_lines_that_dagman_refuses(line: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_dagman(shlex.split(line))
-
-
-@pytest.mark.parametrize(
-    ("old", "merged"),
-    [
-        ("-f -l . -MaxIdle 5 -maxpre 7 -Debug 5", (5, 9, 7)),
-        ("-maxjobs 3 -maxjobs 4 -CsdVersion x", (None, 4, None)),
-        ("-f", (None, 9, None)),
-    ],
-)
-def test_old_maximums_win(old: str, merged: tuple[int | None, ...]) -> None:
-    found = merge_maximums(submit("-maxjobs", "9"), old.split())
-    assert (found.max_idle, found.max_jobs, found.max_pre) == merged
-
-
-@pytest.mark.parametrize("old", ["-maxjobs", "-maxjobs x", "-maxfoo 3"])
-def test_bad_old_maximums(old: str) -> None:
-    with pytest.raises(UsageError):
-        merge_maximums(submit(), old.split())
 
 
 def test_table_names_existing_attributes_once() -> None:

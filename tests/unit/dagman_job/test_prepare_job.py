@@ -14,42 +14,11 @@ from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.dagman_job.prepare_job import (
     Output,
     clear_old_files,
-    environment,
     find_dagman,
-    insert_lines,
 )
-from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.errors import FileError
 
 pytestmark = pytest.mark.usefixtures("work_directory")
-
-
-def test_imported_variables_never_win() -> None:
-    options = SubmitOptions(dag_files=("t.dag",), import_env=True, insert_env=("B=2", '"C=3"'))
-    current = {"A": "1", "B": "1", "_CONDOR_DAGMAN_LOG": "other", "_CONDOR_X": "y"}
-    assert environment(options, options.paths(), {"_CONDOR_X": "x", "_CONDOR_Y": ""}, current) == {
-        "A": "1",
-        "B": "2",
-        "C": "3",
-        "_CONDOR_DAGMAN_LOG": "t.dag.dagman.out",
-        "_CONDOR_MAX_DAGMAN_LOG": "0",
-        "_CONDOR_X": "x",
-    }
-    with pytest.raises(UsageError, match="Failed to add =1 to"):
-        environment(SubmitOptions(dag_files=("t",), insert_env=("=1",)), options.paths(), {}, {})
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("\n# c\n  y = 2  \n\nz=\\\n3\n", ["", "# c", "y = 2", "", "z=3"]),
-        ("a=1\r\nb=2", ["a=1", "b=2"]),
-        ("a=\\", ["a="]),
-        ("", []),
-    ],
-)
-def test_insert_lines(text: str, lines: list[str]) -> None:
-    Path("ins").write_bytes(text.encode())
-    assert insert_lines("ins") == lines
 
 
 def program(path: Path) -> str:
@@ -115,44 +84,6 @@ def left() -> list[str]:
     return sorted(path.name for path in Path().iterdir())
 
 
-def test_without_old_files_nothing_happens() -> None:
-    way()
-    assert left() == ["t.dag"]
-
-
-def test_halt_file_goes() -> None:
-    touch("t.dag.halt")
-    way()
-    assert left() == ["t.dag"]
-
-
-def test_files_of_an_earlier_run_are_in_the_way() -> None:
-    names = ["t.dag.condor.sub", "t.dag.lib.out", "t.dag.lib.err", "t.dag.dagman.log"]
-    touch(*names)
-    with pytest.raises(FileError) as caught:
-        way()
-    lines = str(caught.value).splitlines()
-    assert lines[:4] == [f'ERROR: "{name}" already exists.' for name in names]
-    assert lines[4:] == [
-        "",
-        "Some file(s) needed by condor_dagman already exist. Either:",
-        "- Rename them",
-        '- Use the "-f" option to force them to be overwritten',
-        "\tor",
-        '- Use the "-update_submit" option to update the submit file and continue.',
-    ]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"update_submit": True}, {"rescue_file": "r"}, {"load_save": "s"}, {"do_rescue_from": 1}],
-)
-def test_options_that_let_them_stay(changes: dict[str, Any]) -> None:
-    touch("t.dag.condor.sub", "t.dag.rescue001")
-    way(**changes)
-    assert "t.dag.condor.sub" in left()
-
-
 def test_force_with_a_gap_in_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     touch("t.dag.condor.sub", "t.dag.lib.out", "t.dag.lib.err", "t.dag.dagman.log")
     touch("t.dag.dagman.out", "t.dag.rescue001", "t.dag.rescue003")
@@ -179,26 +110,6 @@ def test_rescue_file_is_announced_and_the_rest_may_stay(
     assert capsys.readouterr().out == f"Running rescue DAG {number}\n"
     with pytest.raises(FileError):
         way(auto_rescue=0)
-
-
-def test_gaps_and_the_highest_number(capsys: pytest.CaptureFixture[str]) -> None:
-    touch("t.dag.rescue001", "t.dag.rescue003", "t.dag.rescue007")
-    way(maximum=3)
-    assert capsys.readouterr().out == (
-        "Warning: Found rescue DAG number 3, but not rescue DAG number 2\n"
-        "Warning: Hit maximum rescue DAG number: 3\n"
-        "Running rescue DAG 3\n"
-    )
-
-
-def test_chosen_rescue_file_is_missing() -> None:
-    touch("t.dag.halt")
-    with pytest.raises(FileError) as caught:
-        way(do_rescue_from=3)
-    assert str(caught.value) == (
-        "ERROR: -dorescuefrom 3 specified, but rescue DAG file t.dag.rescue003 does not exist!"
-    )
-    assert "t.dag.halt" in left()
 
 
 def test_rescue_file_of_the_old_kind() -> None:

@@ -51,7 +51,6 @@ def test_good_lines(text: str, command: Command) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("SCRIPT FOO", MISSING_TYPE),
         ('SCRIPT "DEBUG" f ALL PRE A x', MISSING_TYPE),
         ("SCRIPT DEBUG f a-b PRE A x", "SCRIPT: Unknown DEBUG output stream type 'a-b'"),
         ("SCRIPT TIMES 3 PRE A x", MISSING_TYPE),
@@ -59,12 +58,6 @@ def test_good_lines(text: str, command: Command) -> None:
         ("SCRIPT DEFER 1 2 TIMES 3 TIMES 4 PRE A x", "SCRIPT: Unexpected token 'TIMES'"),
         ("SCRIPT DEFER 1 2 FOR x PRE A x", "SCRIPT: Invalid FOR time value 'x'"),
         ("SCRIPT DEFER 1 2 BACKOFF 0.5 PRE A x", "SCRIPT: Invalid BACKOFF factor '0.5'"),
-        ("SCRIPT HOLD", "SCRIPT: No node name specified"),
-        ("SCRIPT HOLD A", "SCRIPT: No script specified"),
-        ("RETRY A 1 FOO", "RETRY: Unexpected token 'FOO'"),
-        ("RETRY A 1 UNLESS-EXIT 2 3", "RETRY: Unexpected token '3'"),
-        ("ABORT-DAG-ON A 1 RETURN 2 3", "ABORT_DAG_ON: Unexpected token '3'"),
-        ("PRIORITY A 1 2", "PRIORITY: Unexpected token '2'"),
         ("TOLERANCE", "TOLERANCE: No node name specified"),
         ("TOLERANCE A -1%", "TOLERANCE: Invalid tolerance value '-1'"),
         ("TOLERANCE A %%", "TOLERANCE: Invalid tolerance value '%'"),
@@ -81,7 +74,6 @@ def test_good_lines(text: str, command: Command) -> None:
         ("TOLERANCE A x% 'q", "TOLERANCE: Invalid tolerance value 'x'"),
         ("TOLERANCE A x % 'q", "TOLERANCE: Invalid tolerance value 'x'"),
         ("TOLERANCE A % 'q", "TOLERANCE: Empty percentage specified for failure tolerance"),
-        ("CATEGORY A c d", "CATEGORY: Unexpected token 'd'"),
         (
             "SAVE_POINT_FILE all_nodes x",
             "SAVE_POINT_FILE: ALL_NODES cannot be used for save point file command",

@@ -69,11 +69,8 @@ def test_all_kinds_of_nodes_are_checked_alike(word: str) -> None:
         ("SPLICE S s DIR", "SPLICE: No directory path provided for DIR subcommand"),
         ("SPLICE S s DIR . DIR .", "SPLICE: Unexpected token 'DIR'"),
         ("SPLICE S s NOOP", "SPLICE: Unexpected token 'NOOP'"),
-        ("JOB C {\nx", "JOB: Missing inline description closing token: }"),
         ("JOB C { x }", "JOB: Missing inline description closing token: }"),
         ("FINAL C @=E", "FINAL: Missing inline description closing token: @E"),
-        ("SERVICE C @=", "SERVICE: No inline description closing token specified (@=TOKEN)"),
-        ("SUBMIT-DESCRIPTION x y", "SUBMIT_DESCRIPTION: No inline description provided"),
     ],
 )
 def test_wrong_lines(text: str, expected: str) -> None:

@@ -5,29 +5,11 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.language import commands
-from tests.unit.language.one_line import good, message, warnings, wrong
+from tests.unit.language.one_line import good, warnings, wrong
 
 
 def test_include() -> None:
     assert good('include "a b".dag') == commands.Include(1, "a b.dag")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("CONFIG", "CONFIG: No configuration file specified"),
-        ("CONFIG a b", "CONFIG: Unexpected token 'b'"),
-        ("SET_JOB_ATTR", "SET_JOB_ATTR: No attribute line (key = value) provided"),
-        ("ENV", "ENV: Missing action (SET or GET) and variables"),
-        ("ENV FOO", "ENV: Unexpected token 'FOO'"),
-        ("ENV SET", "ENV: No environment variables provided"),
-        ("DOT f FOO", "DOT: Unexpected token 'FOO'"),
-        ("DOT f INCLUDE", "DOT: Missing INCLUDE header file"),
-        ("JOBSTATE_LOG f g", "JOBSTATE_LOG: Unexpected token 'g'"),
-    ],
-)
-def test_wrong_lines(text: str, expected: str) -> None:
-    assert message(text) == expected
 
 
 @pytest.mark.parametrize(
