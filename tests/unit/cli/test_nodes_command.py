@@ -84,9 +84,9 @@ def test_the_table(said: Callable[..., Said]) -> None:
     assert [line.split(maxsplit=5) for line in out.splitlines()] == [
         ["node", "state", "attempts", "job", "value", "reason"],
         ["A", "failed", "1", "7.0", "3", "exit code 3"],
-        ["B", "held", "1", "8.0", "undefined", "no such file"],
-        ["C", "futile", "0", "undefined", "undefined", "undefined"],
-        ["D", "done", "0", "undefined", "undefined", "undefined"],
+        ["B", "held", "1", "8.0", "-", "no such file"],
+        ["C", "futile", "0", "-", "-", "-"],
+        ["D", "done", "0", "-", "-", "-"],
     ]
     assert len({line.index(word) for line, word in zip(out.splitlines(), ("state", "failed"))}) == 1
 
