@@ -21,12 +21,13 @@ class AutoFormat:
     Args:
         letters: some of LETTERS.
         fields: the names of the values of a row.
+        unknown: stands for what is not known.
 
     Raises:
         UsageError: there is no such letter, or letters exclude each other.
     """
 
-    def __init__(self, letters: str, fields: Sequence[str]) -> None:
+    def __init__(self, letters: str, fields: Sequence[str], unknown: str = "undefined") -> None:
         for letter in letters:
             if letter not in LETTERS:
                 raise UsageError(f"-af has no letter {letter}; those of condor_q are {LETTERS}")
@@ -40,6 +41,7 @@ class AutoFormat:
         blank = "" if "g" in letters else "\t" if "t" in letters else " "
         self._between = ("," if "," in letters else "\n" if "n" in letters else "") + blank
         self._before = "\n" if "g" in letters else ""
+        self._unknown = unknown
 
     def lines(self, rows: Callable[[], Iterable[Sequence[Any]]]) -> Iterator[str]:
         """The text of each row, without an end of line.
@@ -58,7 +60,7 @@ class AutoFormat:
 
     def _texts(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[str]]:
         for row in rows:
-            texts = list(map(self._text, row))
+            texts = [self._unknown if one is None else self._text(one) for one in row]
             if self._has_labels:
                 texts = [f"{title} = {text}" for title, text in zip(self._titles, texts)]
             yield texts
@@ -70,8 +72,6 @@ def _plain(value: Any) -> str:
 
 def _expression(value: Any) -> str:
     """A value as ClassAds write it."""
-    if value is None:
-        return "undefined"
     if isinstance(value, str):
         return quoted(printable(value))
     if isinstance(value, list):

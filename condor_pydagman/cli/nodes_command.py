@@ -80,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG or node.
     """
     try:
-        form = AutoFormat(arguments.letters if arguments.af else "h", arguments.af or FOR_PEOPLE)
+        named = arguments.letters, arguments.af
+        form = AutoFormat(*(named if arguments.af else ("h", FOR_PEOPLE, "-")))
     except UsageError as error:
         arguments.parser.error(str(error))
     gc.disable()  # to the end of the process: little of what is built here is garbage

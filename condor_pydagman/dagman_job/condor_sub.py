@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.errors import UsageError
+from condor_pydagman.language.quoted_words import parse_quoted
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import SECRETS
@@ -113,18 +113,6 @@ def shown_arguments(words: Iterable[str]) -> str:
 def quote_environment(variables: Mapping[str, str]) -> str:
     """An `environment` value in the new (double-quoted) syntax, sorted by name."""
     return _quoted(_escaped(f"{name}={variables[name]}") for name in sorted(variables))
-
-
-def parse_arguments(text: str) -> list[str]:
-    """The words of an `arguments` value in either syntax: in double quotes, or separated by blanks,
-    where a backslash stands before each double quote.
-
-    Raises:
-        ValueError: the quotes don't match; the message is stock's.
-    """
-    if text.lstrip().startswith('"'):
-        return parse_quoted(text)
-    return [word.replace('\\"', '"') for word in text.split()]
 
 
 def parse_environment(text: str) -> dict[str, str]:

@@ -428,7 +428,7 @@ class History:
                 self._seen_of_unknown(number, NodeStatus.POSTRUN, time)
 
     def script_deferred(self, name: str, off: PutOff) -> None:
-        """A PRE or POST script has ended, and is run again later (SCRIPT DEFER)."""
+        """A script has ended, and is run again later (SCRIPT DEFER)."""
         node = self.node(name)
         if node is None or not node.attempts:
             return
@@ -436,7 +436,7 @@ class History:
         self.tell("script.end", off.time, node, "", **data)
         if off.kind is ScriptKind.POST:
             node.attempts[-1].post = None
-        else:
+        elif off.kind is ScriptKind.PRE:
             node.attempts[-1].pre = None
         self.run.put_offs[node.name] = off
 
@@ -457,6 +457,7 @@ class History:
         """A HOLD script has started or ended."""
         node = self.node(name)
         if node is not None:
+            self.run.put_offs.pop(name, None)
             self.tell(what, time, node, script="HOLD", **data)
 
     def _post_ended(self, event: LogEvent) -> None:

@@ -148,7 +148,7 @@ class PastRuns:
         if attempt is not None:
             if line.text == "PRE":
                 attempt.pre = None
-            else:
+            elif line.text == "POST":
                 attempt.post = None
 
     def _submit_failure(self, run: Run, line: OutLine) -> None:

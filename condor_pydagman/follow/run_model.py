@@ -95,8 +95,16 @@ class ScriptRun:
         self.value: int | None = None
 
 
+# The status of a node while its script is put off.
+_WHILE_OFF = {
+    ScriptKind.PRE: NodeStatus.PRERUN,
+    ScriptKind.POST: NodeStatus.POSTRUN,
+    ScriptKind.HOLD: NodeStatus.SUBMITTED,
+}
+
+
 class PutOff(NamedTuple):
-    """A PRE or POST script has asked to be run again later (SCRIPT DEFER)."""
+    """A script has asked to be run again later (SCRIPT DEFER)."""
 
     kind: ScriptKind
     value: int  # its exit code
@@ -480,9 +488,7 @@ class Run:
         found = self.put_offs.get(node.name)
         if found is None or node.attempts[-1].over:
             return None
-        is_pre = found.kind is ScriptKind.PRE
-        at = NodeStatus.PRERUN if is_pre else NodeStatus.POSTRUN
-        return found if node.status is at else None
+        return found if node.status is _WHILE_OFF[found.kind] else None
 
     def scripts_off(self) -> dict[str, PutOff]:
         """All scripts that wait for their next run, by the names of their nodes."""

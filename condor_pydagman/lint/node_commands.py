@@ -12,12 +12,12 @@ from condor_pydagman.adapters.described_jobs import COMMANDS, LATER
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
 from condor_pydagman.adapters.foreign_texts import read
-from condor_pydagman.dagman_job.condor_sub import parse_arguments
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.engine.script_words import MacroError, expand
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.description import template_of
+from condor_pydagman.language.quoted_words import parse_arguments
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Workflow, describe
 from condor_pydagman.vocabulary import NodeKind, ScriptKind

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.language.description import Queue
 from condor_pydagman.language.hints import nearest
+from condor_pydagman.language.quoted_words import parse_arguments, parse_quoted
 from condor_pydagman.language.submit_commands import ALL
 from condor_pydagman.language.submit_warnings import MISSPELLED
 
@@ -153,12 +153,9 @@ def value_problems(get: Get) -> Iterator[tuple[str, str]]:
 
 def arguments_problem(text: str) -> str:
     """What is wrong with the quotes of arguments; '' if nothing is."""
-    text = text.strip()
-    if not text.startswith('"'):
-        found = re.search(r'(?<!\\)"', text)
-        return f"Found illegal unescaped double-quote: {text[found.start() :]}" if found else ""
     try:
-        parse_quoted(text)
+        if '"' in text:  # few have one
+            parse_arguments(text.strip())
     except ValueError as error:
         return str(error)
     return ""

@@ -17,9 +17,9 @@ from condor_pydagman.adapters.files import living_holder, open_ordinary, rescue_
 from condor_pydagman.adapters.followed_files import UNKNOWN
 from condor_pydagman.dagman_job.condor_sub import old_arguments, parse_environment
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
-from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.errors import FileError, PoolError, UsageError
 from condor_pydagman.follow.run_model import LIVE, OVER, DagState, counts_in, newer_counts
+from condor_pydagman.language.quoted_words import parse_quoted
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.file_facts import changed_at, shown
 from condor_pydagman.monitor.found_state import (

@@ -37,7 +37,7 @@ class OutKind(Enum):
     SCRIPT_START = "script_start"  # text: PRE, POST, HOLD
     SCRIPT_END = "script_end"  # text: the same; number: exit code, negative for a signal
     SCRIPT_ERROR = "script_error"  # text: why a PRE or POST script could not be started
-    SCRIPT_DEFERRED = "script_deferred"  # text: PRE, POST; number: exit code
+    SCRIPT_DEFERRED = "script_deferred"  # text: PRE, POST, HOLD; number: exit code
     RETRY = "retry"  # number: of the retry
     JOB_FAILURE = "job_failure"  # text: how
     SUBMIT_FAILURE = "submit_failure"  # text: why
@@ -118,7 +118,7 @@ _FORMS = (
     (
         "Deferring",
         OutKind.SCRIPT_DEFERRED,
-        r"Deferring (?P<text>PRE|POST) script of node (?P<node>.+) for (?P<delay>-?\d{1,10})"
+        r"Deferring (?P<text>PRE|POST|HOLD) script of node (?P<node>.+) for (?P<delay>-?\d{1,10})"
         r" seconds \(exit status was (?P<number>-?\d{1,10})\)\.*",
     ),
     *((kind, OutKind.SCRIPT_END, f"(?P<text>{kind}){_SCRIPT_END}") for kind in _SCRIPTS),

@@ -82,11 +82,11 @@ def reason_of(node: NodeRun, run: Run) -> str:
     is, or until when its script is put off; '' if it is none of these."""
     if shown_state(node) in (Shown.FAILED, Shown.RETRY):
         return how_failed(node, run)
-    off = run.put_off(node) if run.put_offs else None
-    if off is not None and not run.ended:
-        return until_when(off)
     carrier = carrier_of(node)
     held = [job.reason for job in logged_holds((carrier or node,))]
+    off = run.put_off(node) if run.put_offs else None
+    if off is not None and not (held or run.ended):
+        return until_when(off)
     if held or carrier is None:
         return held[-1] if held else why_done(node)
     return f"in {carrier.name}"

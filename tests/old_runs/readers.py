@@ -33,7 +33,6 @@ from condor_pydagman.config import Config, read
 from condor_pydagman.daemon.clients import was_halted
 from condor_pydagman.daemon.dag_input import read_dag
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
-from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.data_requests.work_order import parse_work_order
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -47,6 +46,7 @@ from condor_pydagman.features.shared_limits import limit_claims
 from condor_pydagman.features.shared_limits.fair_shares import NO_LIMIT, Grant
 from condor_pydagman.features.sites import helper as site_helper
 from condor_pydagman.features.sites.adapters import claims_directory as claims
+from condor_pydagman.language.quoted_words import parse_quoted
 from condor_pydagman.monitor import notifier
 from condor_pydagman.names import logged_name
 from condor_pydagman.placement.rules.allocation_rules import read_ledger

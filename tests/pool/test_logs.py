@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 
-from condor_pydagman.dagman_job.quoted_words import parse_quoted
+from condor_pydagman.language.quoted_words import parse_quoted
 from tests.pool.scenes import Scene, Stage
 
 STAGE = Stage()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os.path
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from condor_pydagman.features.bundle.job_lines import URL, files_of_job, requests_of_job
 from condor_pydagman.language import submit_commands
@@ -23,6 +23,7 @@ from condor_pydagman.language.description import (
     references,
     statements,
 )
+from condor_pydagman.language.quoted_words import parse_arguments, parse_quoted
 from condor_pydagman.named_tuple import NamedTuple
 
 # Commands that are of a node's task, by their names: the first of them that is there counts, as
@@ -68,7 +69,6 @@ _TRANSFERS = ("transferinput", "transferoutput", "transferexecutable", "shouldtr
 _UNIVERSES = ("", "vanilla", "5", "container")
 _IMAGES = ("container_image", "containerimage", "docker_image", "dockerimage", "singularity_image")
 _QUEUES = re.compile(rf"^\s*{QUEUES}", re.IGNORECASE | re.MULTILINE)
-_V1_QUOTE = re.compile(r'(?<!\\)"')
 NO_FILE = "it transfers a file that is not there, or not to be read"
 NOT_READ = "its submit file can't be read"
 # Of a node's job, which is the only one of its cluster.
@@ -431,24 +431,25 @@ def _remaps(text: str) -> dict[str, str]:
 
 
 def arguments_of(text: str) -> tuple[str, ...]:
-    """The arguments of a description, in the new syntax (in double quotes) or the old one (manual:
-    condor_submit, "arguments").
+    """The arguments of a description.
 
     Raises:
         CannotBundle: the quotes are wrong.
     """
-    if text.startswith('"'):
-        return tuple(_words(_inside_quotes(text)))
-    if _V1_QUOTE.search(text):
-        raise CannotBundle(f"its arguments have a double quote: {text}")
-    return tuple(word.replace('\\"', '"') for word in text.split())
+    try:
+        return tuple(parse_arguments(text))
+    except ValueError as error:
+        raise CannotBundle(f"its arguments: {error}") from None
 
 
 def environment_of(text: str) -> dict[str, str]:
-    """The environment of a description, as `arguments_of`; the old syntax separates by `;`."""
+    """The environment of a description; the old syntax separates by `;`."""
     pairs: Iterable[str]
     if text.startswith('"'):
-        pairs = _words(_inside_quotes(text))
+        try:
+            pairs = parse_quoted(text)
+        except ValueError as error:
+            raise CannotBundle(f"its environment: {error}") from None
     elif '"' in text:
         raise CannotBundle(f"its environment has a double quote: {text}")
     else:
@@ -460,36 +461,6 @@ def environment_of(text: str) -> dict[str, str]:
             raise CannotBundle(f"its environment has no value for {name}")
         found[name] = value
     return found
-
-
-def _inside_quotes(text: str) -> str:
-    inside = text[1:-1].replace('""', "\0")
-    if len(text) < 2 or not text.endswith('"') or '"' in inside:
-        raise CannotBundle(f"a double quote is wrong: {text}")
-    return inside.replace("\0", '"')
-
-
-def _words(text: str) -> Iterator[str]:
-    """Words of the new syntax: single quotes keep blanks together, and two of them inside are
-    one."""
-    word, quoted, place = None, False, 0
-    while place < len(text):
-        character = text[place]
-        if character == "'" and quoted and text[place + 1 : place + 2] == "'":
-            word, place = f"{word}'", place + 1
-        elif character == "'":
-            word, quoted = word or "", not quoted
-        elif character.isspace() and not quoted:
-            if word is not None:
-                yield word
-            word = None
-        else:
-            word = (word or "") + character
-        place += 1
-    if quoted:
-        raise CannotBundle(f"a single quote is not closed: {text}")
-    if word is not None:
-        yield word
 
 
 def without_task(text: str) -> str:

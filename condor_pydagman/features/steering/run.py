@@ -117,6 +117,7 @@ class Priorities:
 COMMAND = Kind("command for a node", holds=True)  # by node and number
 DAG_COMMAND = Kind("command for the DAG")  # by number
 _PRIORITY = re.compile(r"(\S+) priority value (-?[0-9]{1,10})")
+_OF_DAG = COMMANDS["priority"].options[0]
 _JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
 _DAGMAN = "DAGMan"  # asks for what follows from an earlier command
 
@@ -447,8 +448,12 @@ class Steering(Feature):
     def on_dag_record(self, _: int, event: LogEvent) -> None:
         """Obey a command that the log has."""
         found = _PRIORITY.fullmatch(event.text)
-        if found is not None:
+        if found is not None and _OF_DAG.takes(int(found[2])):
             self.priorities.on_wanted(int(found[2]), found[1])
+        elif found is not None:
+            self.run.say(
+                f"Priority {found[2]} of the DAG is not obeyed: it is not {_OF_DAG.expected}"
+            )
         if self.run.written.drop(DAG_COMMAND, event.value):
             self._read_back(event.value, [], set())
 

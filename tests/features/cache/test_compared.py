@@ -114,6 +114,29 @@ def test_quotes_that_belong_to_the_text_count() -> None:
     assert changed(edited('"a" -> a', of=first), first=first) == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "second", "is_same"),
+    [
+        ("arguments", "\"a 'b  c'   d\"", "\"a  'b  c' d\"", True),
+        ("arguments", "\"a 'b  c'\"", "\"a b'  'c\"", True),
+        ("arguments", "\"a 'b  c'\"", "\"a 'b c'\"", False),
+        ("arguments", "\"a 'b c'\"", '"a b c"', False),
+        ("arguments", "\"''\"", "", False),
+        ("arguments", "\"'b c'\"", "'b c'", False),
+        ("arguments", '"a ""b"""', 'a \\"b\\"', True),
+        ("environment", "\"A='x  y' B=2\"", "\"B=2   A='x  y'\"", True),
+        ("environment", "\"A='x  y' B=2\"", "A=x  y;B=2;", True),
+        ("environment", "\"A='x  y'\"", "\"A='x y'\"", False),
+        ("environment", "A='x y'", "\"A='x y'\"", False),
+    ],
+)
+def test_quotes_mean_what_they_mean_to_condor(
+    name: str, first: str, second: str, is_same: bool
+) -> None:
+    one, other = (f"executable = e\n{name} = {value}\nqueue\n" for value in (first, second))
+    assert changed(other, first=one) == ("" if is_same else name)
+
+
 def test_blanks_behind_a_value_count_without_quotes() -> None:
     first = edited('"A=1 B=2" -> A=1;B=2')
     assert changed(edited("A=1; -> A=1 ;", of=first), first=first) == "environment"

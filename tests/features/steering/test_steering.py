@@ -260,3 +260,17 @@ def test_what_is_asked_of_the_whole_dag_is_journaled_and_obeyed_by_others() -> N
     harness.tell(*make.appended(harness.dag, record))
     assert not harness.engine.report().halts.halted
     assert not harness.engine.run.written.awaited
+
+
+@pytest.mark.parametrize(("value", "is_in_force"), [(2**31 - 1, True), (2**31, False)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_record_with_a_priority_that_no_command_takes(
+    value: int, sign: int, is_in_force: bool
+) -> None:
+    harness = make.EngineHarness("A", make.QUIET).begin()
+    record = make.record("DAG_STEERED", "", value=9)._replace(
+        text=f"x priority value {sign * value}"
+    )
+    harness.tell(record)
+    assert harness.engine.run.dag_priority == (sign * value if is_in_force else 0)
+    assert harness.said("is not obeyed: it is not a whole number from -2147483647") != is_in_force

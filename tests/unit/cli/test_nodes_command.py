@@ -12,6 +12,7 @@ import pytest
 from condor_pydagman.cli import pydagman
 from condor_pydagman.cli.autoformat import AutoFormat
 from condor_pydagman.report.node_list import FIELDS
+from tests import locks
 from tests.dag_logs import BEGIN, DagLogs
 from tests.schemas import check
 from tools.schemas import files
@@ -84,9 +85,9 @@ def test_the_table(said: Callable[..., Said]) -> None:
     assert [line.split(maxsplit=5) for line in out.splitlines()] == [
         ["node", "state", "attempts", "job", "value", "reason"],
         ["A", "failed", "1", "7.0", "3", "exit code 3"],
-        ["B", "held", "1", "8.0", "undefined", "no such file"],
-        ["C", "futile", "0", "undefined", "undefined", "undefined"],
-        ["D", "done", "0", "undefined", "undefined", "undefined"],
+        ["B", "held", "1", "8.0", "-", "no such file"],
+        ["C", "futile", "0", "-", "-", "-"],
+        ["D", "done", "0", "-", "-", "-"],
     ]
     assert len({line.index(word) for line, word in zip(out.splitlines(), ("state", "failed"))}) == 1
 
@@ -167,3 +168,20 @@ def test_a_dag_whose_file_is_gone(said: Callable[..., Said]) -> None:
     code, out, err = said("-af", "node", "state", "kind")
     assert (code, out) == (0, "A failed undefined\nB held undefined\n")
     assert "states of nodes may be missing" in err
+
+
+def test_a_hold_script_that_is_put_off(
+    said: Callable[..., Said], logs: DagLogs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.say("Running HOLD script of Node B...")
+    logs.say("Deferring HOLD script of node B for 60 seconds (exit status was 4)...")
+
+    def explained() -> str:
+        pydagman.main(["explain", "t.dag", "B"])
+        return " ".join(capsys.readouterr().out.split())
+
+    with locks.held(Path("t.dag.lock"), "7\n"):
+        assert "The HOLD script of node B asked to be put off, and runs again" in explained()
+        assert said("B", "-af", "reason")[1] == "no such file\n"
+        logs.say("Running HOLD script of Node B...")
+        assert "put off" not in explained()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from condor_pydagman.dagman_job import condor_sub
 from condor_pydagman.dagman_job.condor_sub import CondorSub
-from condor_pydagman.dagman_job.quoted_words import parse_quoted
 from condor_pydagman.errors import UsageError
+from condor_pydagman.language.quoted_words import parse_quoted
 from condor_pydagman.names import DagPaths
 
 WORDS = st.lists(st.text(alphabet="ab '\"\\;=$\t"))

@@ -15,12 +15,13 @@ from condor_pydagman.adapters.described_jobs import fixed_jobs
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.cache.facts import digest
 from condor_pydagman.language import submit_commands
+from condor_pydagman.language.quoted_words import parse_arguments, parse_quoted
 
 MAX_JOBS = 1000  # of a description; of more, the text is compared
 SHAPE = ([str], dict, [str])  # of the answer of `values`
 _MASK = "-"  # stands for what is ignored, wherever it is used
+_END = "\0"  # of a word, which no description has
 _OF_SERVICE = "_oauth_"  # within commands that begin with the name of a service
-_BLANKS = re.compile(r"[ \t\r\n]+")  # between arguments; other blanks are of their text
 # What differs from run to run; and what chooses by it, so that only one side would be compared.
 _VARIES = re.compile(
     r"\b(?:RETRY|SUBMIT_TIME|YEAR|MONTH|DAY)\b(?![ \t]*=)"
@@ -99,8 +100,8 @@ def values(
     digests = {name: digest(of) for name, of in one_for_all.items() if any(of)}
     if items != [{}] or each != 1:
         digests["queue"] = digest([each, items])
-    words = filter(None, _BLANKS.split((found.get("arguments") or [""])[0].strip('"')))
-    return [*filter(None, dict.fromkeys(found.get("executable", ())))], digests, [*words]
+    words = (found.get("arguments") or [""])[0].split(_END)[:-1]
+    return [*filter(None, dict.fromkeys(found.get("executable", ())))], digests, words
 
 
 def _names(keys: Iterable[str], counts: Set[str], ignored: Collection[str]) -> Mapping[str, str]:
@@ -118,20 +119,27 @@ def _names(keys: Iterable[str], counts: Set[str], ignored: Collection[str]) -> M
 
 
 def _plain(name: str, value: str) -> str:
-    """A value without what makes no difference: blanks between words, the order of variables."""
+    """A value without what makes no difference: how words are quoted, the order of variables."""
     if name == "universe":
         return "" if value.lower() in ("vanilla", "5") else value.lower()
     if name.endswith("_files"):
         return ",".join(filter(None, map(str.strip, value.split(","))))
-    is_quoted = len(value) > 1 and value[0] == value[-1] == '"'
-    inside = value[1:-1] if is_quoted else value
-    if name not in ("arguments", "environment") or not {"'", '"'}.isdisjoint(inside):
+    if name not in ("arguments", "environment"):
         return value
-    # Without quotes around them, a ; stands between variables, and blanks belong to values.
-    if name == "environment" and not is_quoted:
-        words = [word.lstrip(" \t\r\n") for word in inside.split(";")]
-    else:
-        words = [word for word in _BLANKS.split(inside) if word]
+    words = _words(name, value)
     if name == "environment":
         words = sorted({word.partition("=")[0]: word for word in words}.values())
-    return "\n".join(words)
+    return "".join(word + _END for word in words)
+
+
+def _words(name: str, value: str) -> list[str]:
+    """The words of arguments, or the variables of an environment, as condor_submit splits them.
+
+    Raises:
+        ValueError: the quotes don't match.
+    """
+    if name == "arguments":
+        return parse_arguments(value)
+    if value.startswith('"'):
+        return parse_quoted(value)
+    return [word for part in value.split(";") if (word := part.lstrip(" \t\r\n"))]

@@ -1,6 +1,28 @@
-"""The words of `arguments` and `environment` in condor_submit's new syntax, in double quotes."""
+"""The words of `arguments` and `environment` as condor_submit splits them."""
 
 from __future__ import annotations
+
+import re
+
+_BLANKS = " \t\r\n"  # others are of a word's text
+_QUOTED = re.compile("'((?:[^']|'')*)'(?!')")
+_WORD = re.compile(rf"(?:[^{_BLANKS}']|{_QUOTED.pattern})+|'")  # or a quote that nothing ends
+_OLD_WORD = re.compile(f"[^{_BLANKS}]+")
+
+
+def parse_arguments(text: str) -> list[str]:
+    """The words of an `arguments` value in either syntax: in double quotes, or separated by blanks,
+    where a backslash stands before each double quote.
+
+    Raises:
+        ValueError: the quotes don't match; the message is stock's.
+    """
+    if text.lstrip().startswith('"'):
+        return parse_quoted(text)
+    illegal = '"' in text and re.search(r'(?<!\\)"', text)
+    if illegal:
+        raise ValueError(f"Found illegal unescaped double-quote: {text[illegal.start() :]}")
+    return _OLD_WORD.findall(text.replace('\\"', '"'))
 
 
 def parse_quoted(text: str) -> list[str]:
@@ -39,38 +61,9 @@ def _unquoted(text: str) -> str:
 
 def _split(raw: str) -> list[str]:
     """Split at blanks, except between single quotes; there, a doubled one is a single one."""
-    words: list[str] = []
-    parts: list[str] = []
-    begun = False
-    at = 0
-    while at < len(raw):
-        character, at = raw[at], at + 1
-        if character == "'":
-            begun = True
-            content, at = _single_quoted(raw, at)
-            parts.append(content)
-        elif character in " \t\n\r":
-            if begun:
-                words.append("".join(parts))
-            parts, begun = [], False
-        else:
-            begun = True
-            parts.append(character)
-    if begun:
-        words.append("".join(parts))
+    words = []
+    for found in _WORD.finditer(raw):
+        if found[0] == "'":
+            raise ValueError(f"Unbalanced quote starting here: {raw[found.start() :]}")
+        words.append(_QUOTED.sub(lambda part: part[1].replace("''", "'"), found[0]))
     return words
-
-
-def _single_quoted(raw: str, at: int) -> tuple[str, int]:
-    """The text up to the single quote that ends it, and the index behind that."""
-    start = at
-    parts: list[str] = []
-    while True:
-        end = raw.find("'", at)
-        if end < 0:
-            raise ValueError(f"Unbalanced quote starting here: {raw[start - 1 :]}")
-        parts.append(raw[at:end])
-        if raw[end + 1 : end + 2] != "'":
-            return "".join(parts), end + 1
-        parts.append("'")
-        at = end + 2
