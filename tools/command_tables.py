@@ -150,7 +150,8 @@ def _word(parser: Parser, action: argparse.Action) -> Word:
         return Word(_names(action), "", (), text)
     if action.choices:
         choices = tuple(str(choice) for choice in action.choices)
-        return Word(_names(action), "|".join(choices), choices, text)
+        named = str(action.metavar or "") if action.option_strings else ""
+        return Word(_names(action), named or "|".join(choices), choices, text)
     shown = action.metavar or action.dest.upper()
     argument = shown if isinstance(shown, str) else " ".join(shown)
     if argument in _WORDS_OF_METAVAR:

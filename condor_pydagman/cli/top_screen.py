@@ -122,7 +122,7 @@ def summary(dags: Sequence[QueuedDag], how: Choice) -> str:
     found = f", with {how.text!r}" if how.text else ""
     return (
         f"{time.strftime('%H:%M:%S')}  {number_of(len(dags), 'DAG')}, {done} of {total} nodes done,"
-        f" {jobs[0]} jobs run, {jobs[1]} are held; {order}{found}"
+        f" jobs: {jobs[0]} running, {jobs[1]} held; {order}{found}"
     )
 
 

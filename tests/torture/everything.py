@@ -122,7 +122,8 @@ class Shared:
             yield f"claims are left: {self.sites.taken()}"
         yield from data.left_in(self.world.directory / "shared")
         said = self.world.access_point.run("condor_pydagman", "limits", "--json").stdout
-        yield from (f"places are left: {one}" for one in json.loads(said) if one["taken"])
+        left = (one for one in json.loads(said) if one["taken"] or one["ahead"])
+        yield from (f"places are left: {one}" for one in left)
         most = most_at_once(self.spans)
         if most > MOST:
             yield f"{most} nodes with a limit of {MOST} ran at once"

@@ -286,9 +286,18 @@ def test_states_move_as_they_happen(serve: Serve, open_page: Open, dag: Study) -
     page.locator("#announcer", has_text="failed").wait_for(state="attached")
 
 
+# How much room boxes of the picture have left and right of their texts.
+ROOM = """() => [...document.querySelectorAll('.drawing .box text')].map((text) => {
+    const box = text.closest('.box').querySelector('.body').getBoundingClientRect();
+    const own = text.getBoundingClientRect();
+    return Math.min(own.left - box.left, box.right - own.right);
+})"""
+
+
 def test_folded_boxes_show_shares_and_unfold(serve: Serve, open_page: Open, dag: Study) -> None:
     page = open_page(serve(dag), "")
     stack = box_of(page.locator(".box", has_text="reconstruct_00 …"))
+    assert min(page.evaluate(ROOM)) >= 0
     assert "39 nodes" in page.locator(stack).get_attribute("aria-label")
     share = f"{stack} .share.s-running"
     before = float(page.locator(share).get_attribute("width"))

@@ -12,11 +12,11 @@ from tests.web.test_page_link import CONTRAST
 
 TAPE = {
     "name": "tape", "kind": "JOBS", "most": 1000, "what": "jobs", "taken": 950, "own": 120,
-    "waiting": 43, "waits": "node",
+    "waiting": 43, "waits": "node", "ahead": 4,
 }  # fmt: skip
 SCRIPTS = {
     "name": "tape", "kind": "PRE", "most": 5, "what": "PRE scripts", "taken": 0, "own": 0,
-    "waiting": 0, "waits": "PRE script",
+    "waiting": 0, "waits": "PRE script", "ahead": 0,
 }  # fmt: skip
 
 
@@ -41,7 +41,8 @@ def test_what_is_taken_and_what_waits(
     limits = page.locator(".shared-limit")
     limits.nth(1).wait_for()
     assert limits.nth(0).inner_text().split("\n") == [
-        "tape", "950 of 1,000 jobs in use, 120 by this DAG", "43 nodes are waiting"
+        "tape", "950 of 1,000 jobs in use, 120 by this DAG, 4 kept for nodes to come",
+        "43 nodes are waiting"
     ]  # fmt: skip
     assert limits.nth(1).inner_text().split("\n") == [
         "tape", "0 of 5 PRE scripts in use, 0 by this DAG"

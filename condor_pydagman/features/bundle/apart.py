@@ -11,7 +11,7 @@ from condor_pydagman.features.bundle.commands import BUNDLED, BundleLine
 from condor_pydagman.features.bundle.one_bundle import fits
 from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.publish.commands import published_of
-from condor_pydagman.features.shared_limits.commands import applied_to, limit_uses_of
+from condor_pydagman.features.shared_limits.commands import LimitsOfDag, limit_uses_of
 from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ScriptKind
@@ -47,7 +47,7 @@ def why_alone(dag: Dag, node: int, *, has_limit: bool, timeout: Timeout | None) 
         return "it is in a SITE_GROUP"
     if has_limit:
         by_rule = "the administrator applies a shared limit to it"
-        return by_rule if applied_to(dag) else "it has a SHARED_LIMIT"
+        return by_rule if LimitsOfDag.of(dag).applied else "it has a SHARED_LIMIT"
     if timeout is not None and (timeout.queued or timeout.total):
         return "it has a TIMEOUT QUEUED or TOTAL"
     if timeout is not None and any(timeout[3:]):

@@ -12,14 +12,15 @@ from condor_pydagman.cli.subcommands import Subparsers, add_subcommand
 from condor_pydagman.cli.text_table import columns
 from condor_pydagman.features.shared_limits.configured import PLACES
 from condor_pydagman.features.shared_limits.listing import all_limits
-from condor_pydagman.features.shared_limits.overview import LimitRow
+from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 from condor_pydagman.words import duration
 
-_COLUMNS = ("LIMIT", "WHAT", "TAKEN", "WAITING", "DAGS")
-_DAG_COLUMNS = ("LIMIT", "WHAT", "TAKEN", "WAITING", "FOR", "JOB", "USER", "DAG")
+_COLUMNS = ("LIMIT", "WHAT", "TAKEN", "AHEAD", "WAITING", "DAGS")
+_DAG_COLUMNS = ("LIMIT", "WHAT", "TAKEN", "AHEAD", "WAITING", "FOR", "JOB", "USER", "DAG")
 _DESCRIPTION = """\
-List the limits that DAGs share (SHARED_LIMIT): how much of each is in use, and how much
-more DAGs are waiting for. The list has the limits of the access point and your own."""
+List the limits that DAGs share (SHARED_LIMIT): how much of each is in use (TAKEN) or kept for
+nodes to come (AHEAD), and how much more DAGs are waiting for. The list has the limits of the
+access point and your own."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -53,10 +54,7 @@ def _json(row: LimitRow) -> dict[str, Any]:
 
 def table(found: list[LimitRow]) -> list[str]:
     """A line for each limit and kind; nothing if there are none."""
-    rows = [
-        (_name(row), row.kind, f"{row.taken}/{row.most}", str(row.waiting), str(len(row.dags)))
-        for row in found
-    ]
+    rows = [(*_of(row, row), str(len(row.dags))) for row in found]
     return list(columns([_COLUMNS, *rows], left=(0, 1))) if rows else []
 
 
@@ -64,15 +62,17 @@ def dag_table(found: list[LimitRow], now: float) -> list[str]:
     """A line for each DAG that has or wants some of a limit."""
     rows = [
         (
-            *(_name(row), row.kind, f"{one.taken}/{row.most}", str(one.waiting)),
+            *_of(row, one),
             duration(max(0.0, now - one.since)) if one.since else "-",
             *(str(one.cluster), one.user, one.dag if one.lives else f"{one.dag} (not running)"),
         )
         for row in found
         for one in row.dags
     ]
-    return list(columns([_DAG_COLUMNS, *rows], left=(0, 1, 6, 7))) if rows else []
+    return list(columns([_DAG_COLUMNS, *rows], left=(0, 1, 7, 8))) if rows else []
 
 
-def _name(row: LimitRow) -> str:
-    return f"{row.name} (own)" if row.own else row.name
+def _of(row: LimitRow, part: LimitRow | DagPart) -> tuple[str, ...]:
+    name = f"{row.name} (own)" if row.own else row.name
+    taken = f"{part.taken}/{row.most}"
+    return name, row.kind, taken, str(part.ahead), str(part.waiting)

@@ -77,11 +77,6 @@ def limit_uses_of(dag: Dag) -> Sequence[LimitUse]:
     return [*found.uses, *map(LimitUse, found.applied)] if found.applied else found.uses
 
 
-def applied_to(dag: Dag) -> tuple[str, ...]:
-    """The names of the limits that the administrator's rules apply to a DAG."""
-    return LimitsOfDag.of(dag).applied
-
-
 def shared_limit(building: Building, command: SharedLimit) -> None:
     """SHARED_LIMIT."""
     limit = building.text(command.limit)

@@ -43,6 +43,10 @@ class Demand(NamedTuple):
         """How many more places of a kind it could use."""
         return {Kind.PRE: self.pre, Kind.POST: self.post}.get(kind, self.nodes)
 
+    def in_use(self, kind: Kind, granted: int) -> int:
+        """How many places are for what runs or waits; others that are granted are kept ahead."""
+        return max(self.used[kind], min(granted, self.used[kind] + self.waiting(kind)))
+
 
 class Grant(NamedTuple):
     """What a class may use."""
@@ -273,7 +277,7 @@ class _Round:
         mine = [number for number, one in enumerate(self.demands) if key in one.limits]
         granted = sum(grants[number].places[kind] for number in mine)
         held = sum(max(self.demands[n].kept[kind], grants[n].places[kind]) for n in mine)
-        used = sum(self.demands[number].used[kind] for number in mine)
+        used = sum(self.demands[n].in_use(kind, grants[n].places[kind]) for n in mine)
         wanted = max(self.wanted[key, kind] - self._waits_elsewhere(key, kind, mine), granted)
         old = self.own.claim(key, kind)
         since = 0.0

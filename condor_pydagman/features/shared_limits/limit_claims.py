@@ -23,7 +23,7 @@ class PlacesClaim(NamedTuple):
     granted: int = 0  # places that it may use; fewer than `held` while it is to give some back
     wanted: int = 0  # places that it could use, those in use included
     since: float = 0.0  # since when it waits for more, seconds since the epoch; 0 if it does not
-    used: int = 0  # places that were in use when this was written, for people
+    used: int = 0  # places of what ran or waited when this was written, for people
 
 
 NONE = PlacesClaim()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features.shared_limits.commands import applied_to, limit_uses_of
+from condor_pydagman.features.shared_limits.commands import LimitsOfDag, limit_uses_of
 from condor_pydagman.features.shared_limits.overview import (
     LimitRow,
     LimitsAsked,
@@ -74,7 +74,7 @@ class LimitsInUse:
 
 
 def _applied(dag: Dag) -> tuple[str, ...]:
-    return tuple(map(str.lower, applied_to(dag)))
+    return tuple(map(str.lower, LimitsOfDag.of(dag).applied))
 
 
 def watcher() -> LimitsInUse:

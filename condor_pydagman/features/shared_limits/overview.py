@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from condor_pydagman.engine.throttles import MINUTE_S
 from condor_pydagman.features.shared_limits.definitions import WORD_OF, Kind, Limit
-from condor_pydagman.features.shared_limits.limit_claims import NOTHING, LimitClaims, PlacesClaim
+from condor_pydagman.features.shared_limits.limit_claims import NOTHING, LimitClaims
 from condor_pydagman.named_tuple import NamedTuple
 
 # By the word for what a limit limits: one that waits for it, and what is taken of it.
@@ -25,10 +25,11 @@ class DagPart(NamedTuple):
     dag: str  # its DAG file
     user: str  # whose it is
     cluster: int  # of its DAGMan job
-    taken: int  # places that it has, or starts of the last minute
+    taken: int  # places that it uses, or starts of the last minute
     waiting: int  # how many more it wants
     since: float  # since when it waits, 0 if it does not
     lives: bool  # whether its DAGMan runs
+    ahead: int = 0  # places that it keeps for what follows
 
 
 class LimitRow(NamedTuple):
@@ -42,6 +43,7 @@ class LimitRow(NamedTuple):
     taken: int
     waiting: int
     dags: tuple[DagPart, ...]  # those that have or want some of it, the one that has most first
+    ahead: int = 0  # over all DAGs
 
 
 class OwnPart(NamedTuple):
@@ -56,6 +58,7 @@ class OwnPart(NamedTuple):
     own: int  # what this DAG has of that
     waiting: int  # how many more this DAG wants
     waits: str  # one that waits for it, in words
+    ahead: int  # how many places all DAGs keep for what follows
     applied: bool = False  # whether the administrator's rule says so, and not the DAG
 
 
@@ -86,7 +89,7 @@ def rows(limits: Mapping[str, Limit], owned: Sequence[Owned], now: float) -> lis
         theirs = [one for one in owned if one.is_mine or not limit.own]
         for kind in sorted(limit.most):
             parts = [_part(one, limit, kind, now) for one in theirs]
-            found.append(_row(limit, kind, [one for one in parts if one.taken or one.waiting]))
+            found.append(_row(limit, kind, [one for one in parts if any(one[3:5]) or one.ahead]))
     return found
 
 
@@ -94,23 +97,21 @@ def _part(one: Owned, limit: Limit, kind: Kind, now: float) -> DagPart:
     if kind is Kind.STARTS:
         part = one.claims.parts.get(limit.key, NOTHING)
         taken = sum(number for when, number in part.starts if when > now - MINUTE_S)
-        waiting, since = part.starts_wanted, part.since
+        waiting, since, ahead = part.starts_wanted, part.since, 0
     else:
         claim = one.claims.claim(limit.key, kind)
-        taken, waiting, since = claim.held, _waiting(claim), claim.since
+        taken, ahead, since = claim.used, max(claim.held - claim.used, 0), claim.since
+        # What it has to give back is in use, and does not wait.
+        waiting = max(claim.wanted - max(claim.granted, claim.used), 0)
     known = one.claims.dag, one.user, one.cluster
-    return DagPart(*known, taken, waiting, since if waiting else 0.0, one.lives)
-
-
-def _waiting(claim: PlacesClaim) -> int:
-    """How many more it wants; what it has to give back is in use, and does not wait."""
-    return max(claim.wanted - max(claim.granted, claim.used), 0)
+    return DagPart(*known, taken, waiting, since if waiting else 0.0, one.lives, ahead)
 
 
 def _row(limit: Limit, kind: Kind, parts: Iterable[DagPart]) -> LimitRow:
     dags = tuple(sorted(parts, key=lambda one: (-one.taken, -one.waiting, one.dag)))
     taken, waiting = sum(one.taken for one in dags), sum(one.waiting for one in dags)
-    return LimitRow(limit.name, WORD_OF[kind], limit.most[kind], limit.own, taken, waiting, dags)
+    known = limit.name, WORD_OF[kind], limit.most[kind], limit.own, taken, waiting
+    return LimitRow(*known, dags, sum(one.ahead for one in dags))
 
 
 def waits_for(found: Sequence[LimitRow], cluster: int) -> list[LimitRow]:
@@ -137,11 +138,6 @@ def parts_of(
         if mine if names is None else row.name.lower() in names:
             own, waiting = sum(one.taken for one in mine), sum(one.waiting for one in mine)
             waits, what = WORDS[row.kind]
-            is_applied = row.name.lower() in applied
-            parts.append(
-                OwnPart(
-                    *(row.name, row.kind, row.most, what, row.taken, own, waiting, waits),
-                    applied=is_applied,
-                )
-            )
+            known = row.name, row.kind, row.most, what, row.taken, own, waiting, waits, row.ahead
+            parts.append(OwnPart(*known, row.name.lower() in applied))
     return parts

@@ -129,12 +129,13 @@ class Places:
         """How many places of each kind a class has a use for, of those that it has.
 
         Args:
-            waiting: by kind, how many more it could use.
+            waiting: how many nodes, PRE and POST scripts wait.
             ahead: how many of each kind it keeps for what follows.
         """
+        more = (waiting[0], *waiting)
         jobs, idle, pre, post = (
-            max(one, min(may, one + more + ahead))
-            for one, may, more in zip(self.used(number), self.most[number], waiting)
+            max(one, min(may, one + wanted + ahead))
+            for one, may, wanted in zip(self.used(number), self.most[number], more)
         )
         return jobs, idle, pre, post
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
 from condor_pydagman.named_tuple import NamedTuple
@@ -19,21 +19,22 @@ Room = Callable[[int], bool]
 Entry = TypeVar("Entry", tuple[int, int, int], tuple[int, int])
 
 
-class LimitedReadyQueue(ReadyQueue):
-    """The ready queue.
+class _ByClass(Generic[Entry]):
+    """What is in a queue, by class.
 
     Args:
         class_of: the class of each node.
         classes: how many there are.
-        room: whether a node of this class may be submitted now.
+        room: whether a node of this class may be submitted, or its script be started, now.
     """
 
     def __init__(self, class_of: Sequence[int], classes: int, room: Room) -> None:
         super().__init__()
         self._class_of = class_of
         self._room = room
-        self._heaps: list[list[tuple[int, int, int]]] = [[] for _ in range(classes)]
-        self._counts = [0] * classes
+        self._heaps: list[list[Entry]] = []
+        self._counts: list[int] = []
+        self.grow(classes)
 
     def grow(self, classes: int) -> None:
         """There are so many classes now."""
@@ -41,8 +42,12 @@ class LimitedReadyQueue(ReadyQueue):
         self._counts.extend(repeat(0, classes - len(self._counts)))
 
     def waiting(self, number: int) -> int:
-        """How many nodes of a class are in the queue."""
+        """How many nodes of a class are in the queue, without those put off."""
         return self._counts[number]
+
+
+class LimitedReadyQueue(_ByClass[tuple[int, int, int]], ReadyQueue):
+    """The ready queue."""
 
     def _push(self, entry: tuple[int, int, int]) -> None:
         number = self._class_of[entry[2]]
@@ -78,26 +83,13 @@ class LimitedReadyQueue(ReadyQueue):
         self._counts[number] -= 1
 
 
-class LimitedScriptQueue(ScriptQueue):
-    """PRE or POST scripts that are to start; arguments as of LimitedReadyQueue."""
+class LimitedScriptQueue(_ByClass[tuple[int, int]], ScriptQueue):
+    """PRE or POST scripts that are to start."""
 
     def __init__(self, class_of: Sequence[int], classes: int, room: Room) -> None:
-        super().__init__()
-        self._class_of = class_of
-        self._room = room
-        self._lines: list[list[tuple[int, int]]] = [[] for _ in range(classes)]
+        super().__init__(class_of, classes, room)
         self._places: dict[int, int] = {}
-        self._counts = [0] * classes
         self._taken = 0
-
-    def grow(self, classes: int) -> None:
-        """There are so many classes now."""
-        self._lines.extend([] for _ in range(classes - len(self._lines)))
-        self._counts.extend(repeat(0, classes - len(self._counts)))
-
-    def waiting(self, number: int) -> int:
-        """How many scripts of a class want to start, without those put off."""
-        return self._counts[number]
 
     def _enter(self, node: int) -> None:
         if node not in self._places:
@@ -105,7 +97,7 @@ class LimitedScriptQueue(ScriptQueue):
             self._places[node] = self._taken
             number = self._class_of[node]
             self._counts[number] += 1
-            heapq.heappush(self._lines[number], (self._taken, node))
+            heapq.heappush(self._heaps[number], (self._taken, node))
 
     def _leave(self, node: int) -> None:
         if self._places.pop(node, None) is not None:
@@ -128,10 +120,10 @@ class LimitedScriptQueue(ScriptQueue):
         self._counts = [0] * len(self._counts)
 
     def _take(self) -> int | None:
-        best = _best(self._lines, self._counts, self._room, self._places)
+        best = _best(self._heaps, self._counts, self._room, self._places)
         if best is None:
             return None
-        heapq.heappop(self._lines[self._class_of[best[1]]])
+        heapq.heappop(self._heaps[self._class_of[best[1]]])
         self._leave(best[1])
         return best[1]
 

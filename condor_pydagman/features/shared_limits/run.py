@@ -16,6 +16,7 @@ limit of starts, which a DAG has for this alone if it has no others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import gt
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.feature import Feature
@@ -26,10 +27,9 @@ from condor_pydagman.engine.run_records import Kind as RecordKind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.shared_limits.commands import (
     LimitsOfDag,
-    applied_to,
     limit_uses_of,
 )
-from condor_pydagman.features.shared_limits.definitions import RESTART, WORD_OF, Kind
+from condor_pydagman.features.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
 from condor_pydagman.features.shared_limits.fair_shares import Demand
 from condor_pydagman.features.shared_limits.messages import (
     HELPER,
@@ -139,7 +139,7 @@ class SharedLimits(Feature):
             self._tell_applied()
 
     def _tell_applied(self) -> None:
-        applied = " ".join(applied_to(self.run.dag))
+        applied = " ".join(LimitsOfDag.of(self.run.dag).applied)
         if applied != self.told and self.run.mode is Mode.RUN:
             record = do.AppendJournalRecord("LIMITS_APPLIED", NO_NODE, 0, 0, text=applied)
             self.run.write(_APPLIED, "", record)
@@ -218,11 +218,10 @@ class SharedLimits(Feature):
     def _demand(self, number: int, waiting: Waiting) -> Demand:
         """What a class asks for; places that it has no use for are given up with that."""
         assert self.places is not None
-        used, (nodes, pre, post) = self.places.used(number), waiting
-        ahead = self._ahead(number, waiting)
-        kept = self.places.kept(number, (nodes, nodes, pre, post), ahead)
+        used, ahead = self.places.used(number), self._ahead(number, waiting)
+        kept = self.places.kept(number, waiting, ahead)
         self.places.give_up(number, kept)
-        return Demand(self.places.names[number], used, kept, nodes, pre, post, ahead)
+        return Demand(self.places.names[number], used, kept, *waiting, ahead)
 
     def _ahead(self, number: int, waiting: Waiting) -> int:
         """How many places a class keeps, if nobody else wants them, not another class either, for
@@ -244,7 +243,7 @@ class SharedLimits(Feature):
         for number in range(1, len(self.places.names)):
             if self._wants_more(self.places, number, waiting[number]):
                 return True
-            spare = spare or self._has_spare(self.places, number, waiting[number])
+            spare = spare or self._is_news(self.places, number, waiting[number])
         return self._spare_is_due(spare)
 
     def _may_ask_again(self) -> bool:
@@ -265,11 +264,16 @@ class SharedLimits(Feature):
         has_places = nodes and not places.starts[number] and places.has_room(number, Kind.JOBS)
         return bool(has_places or self.again_at is not None) and self._may_ask_again()
 
-    def _has_spare(self, places: Places, number: int, waiting: Waiting) -> bool:
-        """Whether others may have some of the places of a class."""
-        nodes, pre, post = waiting
-        kept = places.kept(number, (nodes, nodes, pre, post), self._ahead(number, waiting))
-        return any(held > needed for held, needed in zip(places.held[number], kept))
+    def _is_news(self, places: Places, number: int, waiting: Waiting) -> bool:
+        """Whether others may have some of the places of a class, or it uses some that they take for
+        kept ahead."""
+        kept = places.kept(number, waiting, self._ahead(number, waiting))
+        used, most = places.used(number), places.most[number]
+        return any(map(gt, places.held[number], kept)) or any(
+            most[kind] >= 0 and used[kind] > told.used[kind] + told.waiting(kind)
+            for told in self.demands[number - 1 : number]
+            for kind in PLACES
+        )
 
     def _spare_is_due(self, spare: bool) -> bool:
         now = self.run.now
@@ -299,6 +303,8 @@ class SharedLimits(Feature):
         """The answer: so many places may be used."""
         self.asked, self.answered = False, True
         self.contested = answer.contested
+        if self.trouble:
+            self.run.emit(do.Publish())
         self.trouble = ""
         for number, (grant, demand) in enumerate(zip(answer.grants, self.demands), 1):
             if demand.limits == (RESTART,):
@@ -324,6 +330,7 @@ class SharedLimits(Feature):
         """Places could not be asked for: those that there are stay."""
         if answer.reason != self.trouble:
             self.trouble = answer.reason
+            self.run.emit(do.Publish())
             text = f"Warning: can't ask for places of shared limits: {answer.reason}"
             self.run.say(text, 0)
         self.asked = False  # whether a request is on its way
@@ -337,16 +344,19 @@ class SharedLimits(Feature):
     # What others see.
 
     def shown(self) -> Iterable[Shown]:
-        """Why places can't be had; the limits that are full, and how many nodes wait for them."""
+        """Why places can't be had, or which limits are full, and how many nodes wait for that."""
         if self.trouble:
             yield Shown("limits_trouble", "", answer=self.trouble)
-        run, full = self.run, self.places.full if self.places is not None else ()
-        if not any(full) or run.starts_nothing or run.job_table.held or run.submission.attempts:
+        run, full = self.run, self.places.full[1:] if self.places is not None else []
+        is_free = not self.trouble and not any(full)
+        if is_free or run.starts_nothing or run.job_table.held or run.submission.attempts:
             return  # the core tells what a person can change first
-        waits = [(one[0], count) for one, count in zip(full, map(sum, self._waiting())) if one]
-        names = ", ".join(sorted({name for name, count in waits if count}))
-        if names:
-            yield Shown("", f"limit.full {names}", attribute=_WAITS_FOR)
+        counts = zip(full, map(sum, self._waiting()[1:]))
+        waits = [(one, count) for one, count in counts if count and (one or self.trouble)]
+        names = ", ".join(sorted({one[0] for one, _ in waits if one}))
+        cause = "limit.trouble" if self.trouble else f"limit.full {names}"
+        if waits:
+            yield Shown("", cause, attribute=_WAITS_FOR)
             yield Shown("", sum(count for _, count in waits), attribute=f"{_WAITS_FOR}Count")
 
     def validate(self) -> None:

@@ -24,7 +24,8 @@ def overview_lines(seen: Overview) -> Iterator[Flow]:
         taken = f"{number(limit['taken'])} of {number(limit['most'])} {limit['what']} in use"
         own = f"{number(limit['own'])} by this DAG"
         name = f"{limit['name']} ({_BY_RULE})" if limit.get("applied") else limit["name"]
-        yield flow(f"shared limit {name}: {taken}, {own}", "")
+        ahead = f", {number(limit['ahead'])} kept for nodes to come" if limit.get("ahead") else ""
+        yield flow(f"shared limit {name}: {taken}, {own}{ahead}", "")
 
 
 def notices(facts: Facts) -> Iterator[Notice]:

@@ -229,7 +229,8 @@ function sharedLimits() {
 
 function sharedLimit(limit) {
   const others = Math.max(limit.taken - limit.own, 0);
-  const words = `${number(limit.taken)} of ${number(limit.most)} ${limit.what} in use, ${number(limit.own)} by this DAG`;
+  const words = `${number(limit.taken)} of ${number(limit.most)} ${limit.what} in use, ${number(limit.own)} by this DAG`
+    + (limit.ahead ? `, ${number(limit.ahead)} kept for nodes to come` : "");
   const waits = limit.waiting > 0 && el("span", { class: "shared-limit-waits" },
     `${amount(limit.waiting, limit.waits)} ${limit.waiting === 1 ? "is" : "are"} waiting`);
   return el("li", { class: "shared-limit" },

@@ -68,5 +68,11 @@ def _given(stage: Stage, request: TakePlaces) -> Iterable[PlacesGiven]:
 def _places(stage: Stage) -> str:
     """Those for jobs that the DAG has, of each limit."""
     shared = stage.part(Shared)
-    held = {name: shared.own.claim(name, Kind.JOBS).held for name in shared.limits}
-    return ", ".join(f"{name} {count}" for name, count in held.items())
+    return ", ".join(f"{one} {shared.own.claim(one, Kind.JOBS).held}" for one in shared.limits)
+
+
+@fact("in use")
+def _in_use(stage: Stage) -> str:
+    """Those of them that others take for used."""
+    shared = stage.part(Shared)
+    return ", ".join(f"{one} {shared.own.claim(one, Kind.JOBS).used}" for one in shared.limits)

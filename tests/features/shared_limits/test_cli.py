@@ -11,37 +11,30 @@ from condor_pydagman.cli.pydagman import main
 from condor_pydagman.features.shared_limits import cli as limits_command
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 
+DAGS = (
+    DagPart("/x/a.dag", "ann", 1, 5, 0, 0.0, True, 1),
+    DagPart("/x/b.dag", "bob", 22, 4, 5, 40.0, False),
+)
 FOUND = [
     LimitRow("mine", "PRE", 2, True, 0, 0, ()),
-    LimitRow(
-        "tape",
-        "JOBS",
-        10,
-        False,
-        10,
-        5,
-        (
-            DagPart("/x/a.dag", "ann", 1, 6, 0, 0.0, True),
-            DagPart("/x/b.dag", "bob", 22, 4, 5, 40.0, False),
-        ),
-    ),
+    LimitRow("tape", "JOBS", 10, False, 9, 5, DAGS, 1),
 ]
 
 
 def test_the_table() -> None:
     assert limits_command.table(FOUND) == [
-        "LIMIT       WHAT  TAKEN  WAITING  DAGS",
-        "mine (own)  PRE     0/2        0     0",
-        "tape        JOBS  10/10        5     2",
+        "LIMIT       WHAT  TAKEN  AHEAD  WAITING  DAGS",
+        "mine (own)  PRE     0/2      0        0     0",
+        "tape        JOBS   9/10      1        5     2",
     ]
     assert limits_command.table([]) == []
 
 
 def test_a_line_for_each_dag() -> None:
     assert limits_command.dag_table(FOUND, 100.0) == [
-        "LIMIT  WHAT  TAKEN  WAITING    FOR  JOB  USER  DAG",
-        "tape   JOBS   6/10        0      -    1  ann   /x/a.dag",
-        "tape   JOBS   4/10        5  1 min   22  bob   /x/b.dag (not running)",
+        "LIMIT  WHAT  TAKEN  AHEAD  WAITING    FOR  JOB  USER  DAG",
+        "tape   JOBS   5/10      1        0      -    1  ann   /x/a.dag",
+        "tape   JOBS   4/10      0        5  1 min   22  bob   /x/b.dag (not running)",
     ]
 
 

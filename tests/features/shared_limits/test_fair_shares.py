@@ -64,6 +64,7 @@ def test_places_ahead_are_given_while_nobody_waits() -> None:
     board = Board("a = JOBS 10")
     outcome = board.round("x", Demand(("a",), nodes=2, ahead=4))
     assert outcome.grants[0].places[0] == 6
+    assert outcome.claims.claim("a", Kind.JOBS).used == 2, "those ahead are not in use"
     assert board.round("y", Demand(("a",), nodes=9)).woken == ["x"]
     four = (2, 0, 0, 0)
     assert board.round("x", Demand(("a",), four, four, 0)).grants[0].places[0] == 2

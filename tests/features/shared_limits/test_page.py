@@ -94,5 +94,5 @@ async def test_the_page_is_told(
             (limit,) = seen["shared_limits"]
             assert limit == {
                 "name": "Tape", "kind": "JOBS", "most": 9, "what": "jobs", "taken": 9,
-                "own": 5, "waiting": 4, "waits": "node", "applied": False
+                "own": 5, "waiting": 4, "waits": "node", "ahead": 0, "applied": False
             }  # fmt: skip

@@ -29,7 +29,6 @@ from condor_pydagman.features.shared_limits.commands import (
     APPLIED_ATTRIBUTE,
     LimitsOfDag,
     LimitUse,
-    applied_to,
     limit_uses_of,
 )
 from condor_pydagman.features.shared_limits.configured import unknown_limits
@@ -233,7 +232,7 @@ def test_who_follows_the_log_learns_what_applies() -> None:
     seen = []
     for one in (inputs.Begin(recovering=True), *log):
         engine.handle(one, 1000.0)
-        seen.append(applied_to(dag))
+        seen.append(LimitsOfDag.of(dag).applied)
     assert list(dict.fromkeys(seen)) == [(), ("tape",), ("batch",)]
     assert limit_uses_of(dag) == [LimitUse("batch")]
 
@@ -280,7 +279,7 @@ def test_dagman_tells_and_obeys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     out = place.out()
     run = startup.prepare(Settings(place.options(), KNOBS, knobs), out, STARTED)
     out.flush()
-    assert applied_to(run.dag) == ("tape", "batch")
+    assert LimitsOfDag.of(run.dag).applied == ("tape", "batch")
     assert "shared limit tape applies to this DAG (JOBS 2; PYDAGMAN_APPLIED" in place.said()
     assert helpers_of(run.dag) == ["shared_limits"]
     assert not LimitHelper.is_like_new, "so it does not sleep: it has claims to renew"

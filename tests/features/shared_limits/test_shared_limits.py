@@ -11,9 +11,9 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
 from condor_pydagman.features.shared_limits.fair_shares import NO_LIMIT, Grant
-from condor_pydagman.features.shared_limits.messages import PlacesGiven, TakePlaces
+from condor_pydagman.features.shared_limits.messages import PlacesGiven, PlacesUnknown, TakePlaces
 from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
-from condor_pydagman.features.shared_limits.run import LOOK_S
+from condor_pydagman.features.shared_limits.run import LOOK_S, RETRY_S
 from condor_pydagman.records import own_ad, progress_ad
 from condor_pydagman.vocabulary import EventKind
 from tests import make
@@ -62,8 +62,13 @@ def test_the_job_ad_names_the_limits_that_are_full() -> None:
     harness.tell(make.of_job(EventKind.JOB_RELEASED, 5))
     assert published(harness) == ('"limit.full disk, tape"', "4")
     harness.wait(LOOK_S)
+    before = len(harness.ever(do.Publish))
+    harness.tell(PlacesUnknown("the disk is full"))
+    assert published(harness) == ('"limit.trouble"', "4")
+    assert len(harness.ever(do.Publish)) > before
+    harness.wait(RETRY_S)
     harness.tell(PlacesGiven([free] * 3))
-    assert "limit.full" not in published(harness)[0]
+    assert "limit" not in published(harness)[0]
 
 
 # Queues of nodes that keep to shared limits: the order is that of the usual ones, where there is

@@ -57,13 +57,13 @@ def test_a_limit_that_the_log_says_is_applied(tmp_path: Path) -> None:
 
 
 def test_shared_limits() -> None:
-    tape = OwnPart("tape", "JOBS", 1000, "jobs", 950, 120, 43, "node")
-    pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script")
+    tape = OwnPart("tape", "JOBS", 1000, "jobs", 950, 120, 43, "node", 4)
+    pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script", 0)
     limits = [tape, pre, tape._replace(name="free", waiting=0)]
     one = seen(a_run(), outside={"shared_limits": [limit._asdict() for limit in limits]})
     known = Facts("t.dag", DagState.RUNNING, NOW, Run(), of=one.of_features, may_count=False)
     shown = " ".join(text(one.with_notices(notices_of(known))).split())
-    assert "shared limit tape: 950 of 1,000 jobs in use, 120 by this DAG shared" in shown
+    assert "shared limit tape: 950 of 1,000 jobs in use, 120 by this DAG, 4 kept for" in shown
     assert (
         "43 nodes are waiting for the shared limit tape: 950 of 1,000 jobs are in use, 120 by this"
         " DAG." in shown

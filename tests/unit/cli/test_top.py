@@ -233,5 +233,5 @@ def test_a_narrow_terminal_does_without_columns_but_not_without_the_dag() -> Non
 
 def test_the_first_line() -> None:
     line = summary(DAGS, Choice("owner", True, "x"))
-    assert "3 DAGs, 11 of 18 nodes done, 0 jobs run, 1 are held; by owner, reversed" in line
+    assert "3 DAGs, 11 of 18 nodes done, jobs: 0 running, 1 held; by owner, reversed" in line
     assert line.endswith("with 'x'")
