@@ -263,7 +263,7 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> Callable[[]
     if options.dot:
         from condor_pydagman.daemon.status_files import draw
 
-        return draw(startup.plan(settings, out))
+        return draw(settings.options, settings.config, startup.plan(settings, out).paths, out)
     run = startup.prepare(settings, out, invocation.started, lambda: signals.have_come)
     if options.setup_only:
         return startup.set_up(run)

@@ -15,9 +15,12 @@ from condor_pydagman.records.node_status import asctime, node_status_text
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 if TYPE_CHECKING:
+    from condor_pydagman.adapters.outlog import OutLog
+    from condor_pydagman.config import Config
     from condor_pydagman.daemon.ports import Files, Out
     from condor_pydagman.daemon.run import DagRun
-    from condor_pydagman.daemon.startup import Plan
+    from condor_pydagman.dagman_job.options import DagmanOptions
+    from condor_pydagman.names import DagPaths
 
 
 # Shape, letter in the label, and further attributes of a node; all others look untouched.
@@ -202,19 +205,19 @@ def _numbers(name: str) -> list[int]:
     return [int(tail) for tail in tails if tail.isascii() and tail.isdigit()]
 
 
-def draw(it: Plan) -> int:
+def draw(options: DagmanOptions, config: Config, paths: DagPaths, out: OutLog) -> int:
     """-Dot: write the DOT file of the DAG as it is; returns the exit code.
 
     Raises:
         CannotStart: there is something wrong with the DAG.
     """
-    dag, _ = read_dag(it.settings.options, it.settings.config, it.paths, it.out)
+    dag, _ = read_dag(options, config, paths, out)
     if dag.dot is None:
-        it.out.say("Unable to write .dot file, no DOT filename specified")
+        out.say("Unable to write .dot file, no DOT filename specified")
         return 0
-    it.out.say(f"Writing .dot file: {dag.dot.file}")
+    out.say(f"Writing .dot file: {dag.dot.file}")
     untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
-    DotWriter(dag, it.out).write(
+    DotWriter(dag, out).write(
         (node, untouched[bool(flags & DONE)]) for node, flags in enumerate(dag.flags)
     )
     return 0

@@ -17,7 +17,7 @@ from itertools import chain, islice
 
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import FileError
-from condor_pydagman.graph.first_nodes import FirstNodes
+from condor_pydagman.features.common.first_nodes import FirstNodes
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.language.description import (
     HTCONDORS,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.config import Config
 from condor_pydagman.errors import FileError
 from condor_pydagman.feature_table import own
-from condor_pydagman.graph.first_nodes import FirstNodes
+from condor_pydagman.features.common.first_nodes import FirstNodes
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.language.commands import ConfigFile
 from condor_pydagman.language.hints import odd_character

@@ -17,7 +17,7 @@ from condor_pydagman.adapters.foreign_texts import NotRead, read
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.common.adapters.submit_errors import at_queue
-from condor_pydagman.graph.first_nodes import FirstNodes
+from condor_pydagman.features.common.first_nodes import FirstNodes
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.description import template_of
 from condor_pydagman.lint.file_rules import MAY_COME

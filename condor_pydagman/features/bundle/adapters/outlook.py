@@ -40,8 +40,8 @@ from condor_pydagman.features.bundle.packing import (
 )
 from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.features.bundle.tasks import NodeOrder, differing
+from condor_pydagman.features.common.first_nodes import FirstNodes
 from condor_pydagman.features.common.steps import steps
-from condor_pydagman.graph.first_nodes import FirstNodes
 from condor_pydagman.graph.model import DONE, JOIN, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of
