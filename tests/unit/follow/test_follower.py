@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
+from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.follower import MAX_SAID, order
-from condor_pydagman.follow.run_model import Attempt
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names
@@ -87,6 +90,17 @@ def test_what_is_said_of_failures_decides_no_state() -> None:
     assert len(follower.run.unstarted) == MAX_SAID
     assert follower.plan
     assert follower.run.nodes["A"].status is not NodeStatus.ERROR
+
+
+@pytest.mark.parametrize(("ended", "cause"), [(4.0, "node.post"), (5.0, "node.stopped")])
+def test_scripts_that_were_killed_as_the_dag_was_to_end(ended: float, cause: str) -> None:
+    run, node, post = Run(), NodeRun("A"), ScriptRun()
+    node.attempts, post.value, post.ended = [Attempt(0)], -signal.SIGKILL, ended
+    node.attempts[0].post = post
+    assert failure_of(node, run).cause == "node.post"
+    run.abort(5.0, "ABORT-DAG-ON")
+    run.remove(7.0)  # while the FINAL node ran
+    assert failure_of(node, run).cause == cause
 
 
 def test_errors_are_those_since_the_last_start() -> None:
