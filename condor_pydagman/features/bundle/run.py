@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, submission
-from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.hooks import OWN
 from condor_pydagman.engine.inputs import (
@@ -138,7 +137,7 @@ class Bundles(Feature):
 
     def _make_bundles(self) -> None:
         run = self.run
-        if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
+        if run.mode is not Mode.RUN or run.is_over:
             return
         if self.waiting.groups and not run.starts_nothing:
             for kind, nodes, parallel in self.waiting.next_bundles():
@@ -209,7 +208,7 @@ class Bundles(Feature):
             lifecycle.start_retry_now(run, node)
             lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
             self._add(bundle, node)
-        if run.written.of(BUNDLE) and event.retry == 0 and run.written.drop(BUNDLE, number):
+        if not event.retry and run.written.drop(BUNDLE, number):
             self._prepare(bundle)
 
     def _most_parallel(self, names: str) -> int:
