@@ -412,17 +412,14 @@ class Bundles(Feature):
     def deadline(self) -> float | None:
         """When that is tried again which could not be done, or a node has waited long enough for
         others."""
-        together_at = self.waiting.deadline()
-        waiting = [] if together_at is None else [together_at]
-        waiting += [at for at in self.jobs.due.values() if at > self.run.now]
-        empty = self.members.empty.values()
-        waiting += [at for since in empty if (at := since + EMPTY_S) > self.run.now]
-        if self._live_at > self.run.now:
-            waiting.append(self._live_at)
-        if self._ends_by is not None:
-            times = self._ends_by - END_S / 2, self._ends_by
-            waiting += [one for one in times if one > self.run.now]
-        return min((*waiting, *self.jobs.removals.values()), default=None)
+        together_at, ends_by = self.waiting.deadline(), self._ends_by
+        due = [] if together_at is None else [together_at]
+        empty = (since + EMPTY_S for since in self.members.empty.values())
+        later = [self._live_at, *self.jobs.due.values(), *empty]
+        if ends_by is not None:
+            later += [ends_by - END_S / 2, ends_by]
+        due += [at for at in later if at > self.run.now]
+        return min((*due, *self.jobs.removals.values()), default=None)
 
     def _collect(self, bundle: Bundle) -> None:
         bundle.asked = True
