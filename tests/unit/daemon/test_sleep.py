@@ -174,8 +174,7 @@ def test_what_the_waiter_is_told(tmp_path: Path, mocker: MockerFixture, is_watch
         poll {socket} watch {watch} out {out}"""
     assert [*map(str, waiting.words)] == words.split()
     expected = Expected(3, ["mine", []], [(8, 0)], [*Throttles()])
-    look_at = 130.0 if is_watched else float("inf")
-    assert waiting[2:] == (9.0, 4000.0, look_at, 7.0, expected, 0.5)
+    assert waiting[2:] == (9.0, 4000.0, 130.0 if is_watched else float("inf"), 7.0, expected, 0.5)
     opened = {lock, socket, watch, out}
     leave_open.assert_called_once_with({waiting.kept, *opened})
     for fd in opened:

@@ -49,17 +49,6 @@ def test_events_can_be_left_out() -> None:
     assert names(follower, line(OutKind.RESUME)) == ["dag.resume"]
 
 
-def test_an_attempt_names_its_first_job_if_it_has_one() -> None:
-    attempt = Attempt(0)
-    assert (attempt.job, attempt.in_queue) == ("", False)
-    attempt.procs, attempt.cluster = 2, 7
-    assert (attempt.job, attempt.in_queue) == ("7.0", True)
-    attempt.ended_procs = 2
-    assert not attempt.in_queue
-    attempt.cluster = 0  # NOOP
-    assert attempt.job == ""
-
-
 def test_nobody_doubts_a_dag_that_is_not_known(bench: Bench) -> None:
     bench.submit("B", 7)
     bench.follow()
@@ -135,6 +124,19 @@ def test_the_pre_script_of_a_retry_that_begins_in_the_second_of_the_failure(benc
     assert first.pre is None
     assert second_try.pre is not None
     assert second_try.pre.started == second
+
+
+def test_a_line_is_taken_as_it_is_when_its_second_is_over(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.follow(f"{A}{PRE}JOB B x\n")
+    second = float(int(bench.now))
+    assert names(bench.follower, line(OutKind.SCRIPT_START, second, "A", text="PRE")) == []
+    bench.now = second + 0.9
+    bench.submit("B", 8)
+    bench.now = second + 1.0
+    bench.execute(8)
+    told = [[event.name for event in bench.follower.take(one)] for one in bench.read()[-2:]]
+    assert ["script.start" in of_one for of_one in told] == [False, True]
 
 
 def test_what_is_shown_while_nothing_comes_is_told_with_the_next_entry() -> None:
