@@ -128,7 +128,6 @@ class Follower:
         self._coming: Sequence[NodesLogEvent] = ()
         self._followed: _Followed | None = None
         self._early: dict[int, list[_Early]] = {}  # by their nodes
-        self._early_since = 0.0  # time of the oldest
         self._failed_unlogged: set[int] = set()
         # of what `take` has returned last, what an early line has told: by its index, the offset
         # behind that line
@@ -456,7 +455,6 @@ class Follower:
         node = self.engine.run.dag.find(line.node)
         if node is None or take(line, node, False):
             return
-        self._early_since = min(self._early_since, line.time) if self._early else line.time
         self._early.setdefault(node, []).append(_Early(line, take))
 
     def _begin_unlogged(self, node: int, time: float) -> None:
@@ -485,18 +483,15 @@ class Follower:
     def _take_early(self, time: float) -> None:
         """What lines tell, of whole seconds, follows from events of their seconds: look at nodes
         that have moved, and at those whose second is over."""
-        early, moved = self._early, self._following().history.moved_last
-        if time < self._early_since + 1:
-            for node in (*moved, self.engine.run.final):
-                if node in early:
-                    self._take_early_of(node, time)
-            return
-        for node in list(early):
-            self._take_early_of(node, time)
-        self._early_since = min((one[0].line.time for one in early.values()), default=0.0)
+        early, nodes = self._early, [*self._following().history.moved_last, self.engine.run.final]
+        if time >= min(lines[0].line.time for lines in early.values()) + 1:
+            nodes = [*early]
+        for node in nodes:
+            if node in early:
+                self._take_early_of(node, time)
 
     def _take_early_of(self, node: int, time: float) -> None:
-        waiting = self._early.pop(node, [])
+        waiting = self._early.pop(node)
         for at, early in enumerate(waiting):
             is_due, begin = time >= early.line.time + 1, len(self._events)
             has_taken = early.take(early.line, node, is_due)

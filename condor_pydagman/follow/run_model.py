@@ -421,7 +421,7 @@ class Run:
         aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did; at `aborted_at`.
         removed: whether DAGMan's job was removed (condor_rm).
         cancelled_by: who has ended the DAG by a command, as a removal does; '' if nobody has.
-        removed_at: when the one or the other was.
+        removed_at: when the one or the other was; infinite if neither was, as `aborted_at` is.
         knobs: those that decide states, by fields of Config, as `.dagman.out` says.
         knob_places: to what a knob with a throttle is set and where, if it is not the default.
         put_offs: scripts that were put off and not run since, by their nodes' names; see `put_off`.
@@ -469,7 +469,7 @@ class Run:
         self.rescued_from = 0
         self.rescue_read = self.rescue_written = self.aborted = self.cancelled_by = ""
         self.queue_full = ""
-        self.removed_at = self.aborted_at = 0.0
+        self.removed_at = self.aborted_at = float("inf")
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}
         self.put_offs: dict[str, PutOff] = {}
@@ -525,8 +525,8 @@ class Run:
         """The script of its last attempt, `PRE` or `POST`, that DAGMan has killed because the DAG
         was to end; '' if none was."""
         last = node.attempts[-1] if node.attempts else Attempt(0)
-        script, since = last.post or last.pre, self.removed_at or self.aborted_at
-        if script is None or script.value != -signal.SIGKILL or not 0 < since <= script.ended:
+        script, since = last.post or last.pre, min(self.removed_at, self.aborted_at)
+        if script is None or script.value != -signal.SIGKILL or script.ended < since:
             return ""
         return "PRE" if last.post is None else "POST"
 

@@ -9,7 +9,7 @@ record of before a resume, and a double, changes nothing.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Union
 
 from condor_pydagman.engine import actions as do
@@ -156,7 +156,7 @@ def _what(brake: Brake, key: Key) -> str:
 
 
 BRAKED = Kind("brake", holds=True)  # by its number, or RELEASE
-RELEASE = -1  # in place of a brake's number: the record that takes brakes back
+RELEASE = "release"  # in place of a brake's number: the record that takes brakes back
 HOLD_AGAIN_S = 60.0  # before the schedd is asked again for jobs that are not on hold yet
 MAX_REASON = 300  # characters of a hold reason
 HOLD_WORDS = "Held by the brake of its DAG"  # the beginning of that
@@ -264,7 +264,7 @@ class Brakes(Feature):
         if self.to_hold or self.to_release:
             self._hold_and_release()
 
-    def _write(self, key: int, record: str, node: int, value: int, text: str) -> None:
+    def _write(self, key: Hashable, record: str, node: int, value: int, text: str) -> None:
         retry = self.run.nodes.retries.get(node, 0)
         action = do.AppendJournalRecord(record, node, retry, value, text=text.strip())
         self.run.write(BRAKED, key, action)

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, submission
-from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.hooks import OWN
 from condor_pydagman.engine.inputs import (
@@ -138,7 +137,7 @@ class Bundles(Feature):
 
     def _make_bundles(self) -> None:
         run = self.run
-        if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
+        if run.mode is not Mode.RUN or run.is_over:
             return
         if self.waiting.groups and not run.starts_nothing:
             for kind, nodes, parallel in self.waiting.next_bundles():
@@ -209,7 +208,7 @@ class Bundles(Feature):
             lifecycle.start_retry_now(run, node)
             lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
             self._add(bundle, node)
-        if run.written.of(BUNDLE) and event.retry == 0 and run.written.drop(BUNDLE, number):
+        if not event.retry and run.written.drop(BUNDLE, number):
             self._prepare(bundle)
 
     def _most_parallel(self, names: str) -> int:
@@ -413,17 +412,14 @@ class Bundles(Feature):
     def deadline(self) -> float | None:
         """When that is tried again which could not be done, or a node has waited long enough for
         others."""
-        together_at = self.waiting.deadline()
-        waiting = [] if together_at is None else [together_at]
-        waiting += [at for at in self.jobs.due.values() if at > self.run.now]
-        empty = self.members.empty.values()
-        waiting += [at for since in empty if (at := since + EMPTY_S) > self.run.now]
-        if self._live_at > self.run.now:
-            waiting.append(self._live_at)
-        if self._ends_by is not None:
-            times = self._ends_by - END_S / 2, self._ends_by
-            waiting += [one for one in times if one > self.run.now]
-        return min((*waiting, *self.jobs.removals.values()), default=None)
+        together_at, ends_by = self.waiting.deadline(), self._ends_by
+        due = [] if together_at is None else [together_at]
+        empty = (since + EMPTY_S for since in self.members.empty.values())
+        later = [self._live_at, *self.jobs.due.values(), *empty]
+        if ends_by is not None:
+            later += [ends_by - END_S / 2, ends_by]
+        due += [at for at in later if at > self.run.now]
+        return min((*due, *self.jobs.removals.values()), default=None)
 
     def _collect(self, bundle: Bundle) -> None:
         bundle.asked = True

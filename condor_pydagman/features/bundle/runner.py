@@ -342,7 +342,7 @@ def entries(path: bytes) -> "list[os.DirEntry[bytes]]":
         if not stat.S_ISDIR(mode):
             return []
         if mode & 0o700 != 0o700:
-            os.chmod(path, mode & 0o7777 | 0o700)
+            os.chmod(path, stat.S_IMODE(mode) | 0o700)
         return list(os.scandir(path))
     except OSError:
         return []
@@ -393,7 +393,7 @@ def made_fit(path: bytes, within: bytes) -> "list[bytes]":
         return [one for entry in entries(path) for one in made_fit(entry.path, within)]
     if stat.S_ISREG(mode):
         if not mode & 0o400:
-            os.chmod(path, mode & 0o7777 | 0o400)
+            os.chmod(path, stat.S_IMODE(mode) | 0o400)
         return []
     if stat.S_ISLNK(mode) and os.path.isfile(path):
         leads_to = os.path.realpath(path)
@@ -491,8 +491,9 @@ class Sandbox:
         """`state_of` a file; one that is a program can be run from now on."""
         try:
             found = os.stat(path)
-            if runs and not found.st_mode & 0o100:
-                os.chmod(path, found.st_mode & 0o7777 | (found.st_mode & 0o444) >> 2 | 0o100)
+            mode = stat.S_IMODE(found.st_mode)
+            if runs and not mode & 0o100:
+                os.chmod(path, mode | (mode & 0o444) >> 2 | 0o100)
             return state_of(found)
         except OSError:
             return ()  # to start the task tells why

@@ -69,7 +69,7 @@ class Task:
             self._take(os.path.basename(self.program), of["sandboxed"])
         outputs = of["outputs"]
         self.outputs = None if outputs is None else [encoded(name) for name in listed(outputs)]
-        self.timeout_s: float = of["timeout"] + 0.0
+        self.timeout_s = float(of["timeout"])
         self.timed_out = False  # whether it has run for so long
 
     def begin(self) -> None:
@@ -214,9 +214,9 @@ class Bundle:
         if head["format"] != 1:
             raise ValueError(f"this runner does not know format {head['format']!r}")
         self.parallel = whole(head["parallel"])
-        self.release_s = head.get("release", 0) + 0.0
+        self.release_s = float(head.get("release", 0))
         # how long one runs until those behind it are released; 0: they never are
-        self.chain_s = head.get("chain", 0) + 0.0
+        self.chain_s = float(head.get("chain", 0))
         self.streams = head.get("stream") is True
 
 
@@ -233,7 +233,7 @@ class Told:
         self.released: set[int] = set()  # by the run that was the last one then
         self.doubtful: set[int] = set()  # one run has ended it twice: a task has forged a line
         self.hosts: dict[int, str] = {}  # by number of a run
-        self.last_run = -1
+        self.last_run = float("-inf")  # none; a line that names no run is of none
         self.is_cut = False  # whether the last line has no end
 
     def take(self, line: bytes) -> None:

@@ -39,7 +39,7 @@ class CachedWanted(NamedTuple):
     # what the results of its parents come to; '' if that is not known, so that it runs
     parents: str
     why: str  # the reason to give if `parents` differs from that of its last run; '' if none
-    anew: bool = False  # it runs even if nothing has changed
+    anew: bool  # it runs even if nothing has changed
 
 
 class LookUpCached(NamedTuple):
@@ -221,10 +221,10 @@ class Cache(Feature):
         number = self.asked[node] = self._number
         settings = self.run.settings.get(node)
         if settings is not None and settings.variables:
-            return CachedWanted(node, number, "", "a person has set VARS of it")
+            return CachedWanted(node, number, "", "a person has set VARS of it", False)
         found = self._sums.of(node)
         if found.unknown >= 0:
-            return CachedWanted(node, number, "", self._why_unknown(found.unknown))
+            return CachedWanted(node, number, "", self._why_unknown(found.unknown), False)
         parents, anew = f"{found.number:032x}", bool(self.run.nodes.retries.get(node, 0))
         return CachedWanted(node, number, parents, self._why_changed(node), anew)
 

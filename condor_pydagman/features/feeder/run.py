@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
@@ -132,7 +131,7 @@ class Feeding(Feature):
         run = self.run
         if not self.may_add or self.asked or run.written.of(FEEDER_FAILED):
             return False
-        if run.phase is not Phase.RUNNING or run.is_over or run.starts_nothing:
+        if run.is_over or run.starts_nothing:
             return False
         return run.provisioner.ready and run.open_nodes < self.feeder.below
 

@@ -93,7 +93,7 @@ def _held(facts: Facts) -> Notice:
 def _ending(facts: Facts) -> Notice:
     """A removal that DAGMan has not done with."""
     sentence = f"DAGMan's job was removed (condor_rm): DAGMan {_progress_of_end(facts)}."
-    evidence = (Evidence(facts.out, "Received SIGUSR1", facts.run.removed_at or facts.run.last),)
+    evidence = (Evidence(facts.out, "Received SIGUSR1", facts.run.removed_at),)
     return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 

@@ -279,31 +279,21 @@ def test_nothing_waits_for_standard_output(job: BundleJob) -> None:
 
 
 @pytest.mark.parametrize(("by", "runs"), [(1, [1]), (2, [])])
-def test_only_the_last_run_releases(job: BundleJob, by: int, runs: list[int]) -> None:
-    """As it is for DAGMan: of others it does not know that they are not to be run."""
-    job.add("exit 0")
-    lines: list[dict[str, Any]] = [{"run": number, "host": "h", "time": 1.0} for number in (1, 2)]
-    lines.append({"released": [1], "run": by, "time": 1.0})
-    (job.path / "results").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    job.run()
-    assert [*job.ended()] == runs
-
-
-@pytest.mark.parametrize(("by", "runs"), [(1, [1]), (2, [])])
-def test_what_an_earlier_run_has_ended_behind_the_last_runs_again(
-    job: BundleJob, by: int, runs: list[int]
+@pytest.mark.parametrize("told", [{"released": [1]}, {"ended": 1, "code": 0, "signal": 0}])
+def test_only_the_last_run_releases_and_ends(
+    job: BundleJob, told: dict[str, Any], by: int, runs: list[int]
 ) -> None:
-    """As it does for DAGMan."""
+    """As it is for DAGMan: what an earlier one tells when the last has begun is in vain."""
     job.add("exit 0")
     lines: list[dict[str, Any]] = [{"run": number, "host": "h", "time": 1.0} for number in (1, 2)]
-    lines.append({"ended": 1, "run": by, "code": 0, "signal": 0})
+    lines.append({**told, "run": by, "time": 1.0})
     (job.path / "results").write_text("".join(json.dumps(line) + "\n" for line in lines))
     job.run()
     assert [one["started"] for one in job.results() if "started" in one] == runs
 
 
 @pytest.mark.parametrize(
-    "line", ["", "[", '{"released": ', '{"released": 1}', '{"released": [[]]}']
+    "line", ["", "[", '{"released": ', '{"released": 1}', '{"released": [[]]}', '{"released": [1]}']
 )
 def test_a_line_that_releases_nothing(job: BundleJob, line: str) -> None:
     job.add("exit 0")
@@ -386,7 +376,7 @@ def test_results_with_nonsense(job: BundleJob, line: str) -> None:
         (("environment", {"a": 1}), "line 2"),
         (("environment", {"a=b": "c"}), "no name of a variable"),
         (("inputs", [["a", "../b"]]), "not below"),
-        (("timeout", "1"), "line 2"),
+        (("timeout", None), "line 2"),
     ],
 )
 def test_a_list_that_is_damaged(job: BundleJob, text: Any, why: str) -> None:

@@ -50,7 +50,7 @@ class Side:
 
     def look_up(self, *names: str, parents: str = "p") -> list[CachedResult]:
         why = "its parent X has run"
-        wanted = [CachedWanted(DAG.ids[name], 7, parents, why) for name in names]
+        wanted = [CachedWanted(DAG.ids[name], 7, parents, why, False) for name in names]
         found = self.asker.ask(LookUpCached(tuple(wanted)))
         assert isinstance(found, CachedFound)
         assert [one[:2] for one in found.results] == [one[:2] for one in wanted]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -16,11 +17,13 @@ from pytest_mock import MockerFixture
 import condor_pydagman
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import sleep
-from condor_pydagman.daemon.sleep import HOUR, Sleeper, packed, unpacked
-from condor_pydagman.daemon.waiting import form
+from condor_pydagman.daemon.sleep import HOUR, Descriptors, Sleeper, packed, unpacked
+from condor_pydagman.daemon.waiting import Expected, Waiting, form
+from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records.log_lines import Header
-from condor_pydagman.timers import SLEEP_AGAIN_S
+from condor_pydagman.timers import AD_RENEW_ASLEEP_S, PARENT_CHECK_S, SLEEP_AGAIN_S
 from tests import make
+from tests.descriptors import descriptors
 
 
 def loop(fed_at: float = 50.0, until: float = 1000.0, **more: Any) -> Any:
@@ -123,6 +126,61 @@ def test_an_orphan_does_not_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sleep, "_memory", lambda *_: None)  # so that it can't go on
     loop: Any = SimpleNamespace(run=SimpleNamespace(clock=time, is_orphaned=lambda: True))
     Sleeper((), 0.1)._sleep(loop)
+
+
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_what_the_waiter_is_told(tmp_path: Path, mocker: MockerFixture, is_watched: bool) -> None:
+    """And what is left open for it; where it can't be executed, nothing stays open for others."""
+    paths = [tmp_path / name for name in ("lock", "log", "socket", "watch", "out")]
+    lock, log, socket, watch, out = (os.open(path, os.O_CREAT) for path in paths)
+    engine = SimpleNamespace(
+        look_at=150.0 if is_watched else None,
+        report=lambda: SimpleNamespace(limits=Throttles()),
+        expected=lambda: [(8, 0)],
+    )
+    memory = SimpleNamespace(
+        descriptors=Descriptors(lock, (socket,), -1),
+        **{"parent": 9, "log": (77,), "halted": True, "engine": engine, "epoch": 20.0},
+        **{"ad_age_s": 2 * AD_RENEW_ASLEEP_S, "schedd": ["mine", []], "cpu_s": 0.5},
+    )
+    run = SimpleNamespace(
+        clock=SimpleNamespace(monotonic=lambda: 4000.0),
+        config=Config(user_log_scan_interval=5, check_queue_interval=7),
+        is_orphaned=lambda: False,
+        job=SimpleNamespace(cluster=3),
+        lock=SimpleNamespace(path=str(paths[0])),
+        log=SimpleNamespace(path=str(paths[1])),
+        out=SimpleNamespace(say=lambda *_: None, flush=lambda: None, fileno=lambda: out),
+        paths=SimpleNamespace(halt="t.dag.halt"),
+    )
+    watches = (watch, watch if is_watched else -1)
+    loop: Any = SimpleNamespace(run=run, next_deadline=lambda looks: 9.0, watches=lambda: watches)
+    remember = mocker.patch.object(sleep, "_memory", return_value=memory)
+    mocker.patch.multiple(sleep, packed=lambda _: b"kept", _last_words=lambda _: ["out", out])
+    leave_open = mocker.patch.object(sleep, "_leave_open")
+    leave_open.side_effect = lambda fds: [os.set_inheritable(fd, True) for fd in fds]
+    execute = mocker.patch.object(Waiting, "execute", autospec=True, side_effect=ChildProcessError)
+    before = descriptors()
+    with pytest.raises(ChildProcessError):
+        Sleeper((400.0, 401.0), 0.1)._sleep(loop)
+    assert descriptors() == before
+    remember.assert_called_once_with(loop, (401.0,))  # the other was an hour ago
+    ((waiting,), _), (lock_as, log_as) = execute.call_args, map(os.stat, paths[:2])
+    words = f"""
+        look {PARENT_CHECK_S if is_watched else 5} parent 9
+        same {paths[0]} {lock_as.st_dev} {lock_as.st_ino}
+        same {paths[1]} {log_as.st_dev} {log_as.st_ino}
+        log {paths[1]} 77 halt t.dag.halt 1 skip 6 skip 33 skip 40
+        poll {socket} watch {watch} out {out}"""
+    assert [*map(str, waiting.words)] == words.split()
+    expected = Expected(3, ["mine", []], [(8, 0)], [*Throttles()])
+    assert waiting[2:] == (9.0, 4000.0, 130.0 if is_watched else float("inf"), 7.0, expected, 0.5)
+    opened = {lock, socket, watch, out}
+    leave_open.assert_called_once_with({waiting.kept, *opened})
+    for fd in opened:
+        assert not os.get_inheritable(fd)
+        os.close(fd)
+    os.close(log)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,20 +122,6 @@ def test_a_replay_decides_as_the_run_has(how: Drawn, ends: int) -> None:
     assert live.nodes.gated.unfinished == again.nodes.gated.unfinished
 
 
-def test_a_new_node_does_not_run_if_nothing_has_changed() -> None:
-    store = Store()
-    submitted = []
-    for _ in range(2):
-        run = GrownRun("JOB A a\nJOB Z z\nCACHE A\n", store=store)
-        assert not run.add(
-            "JOB X x\nJOB Y y\nPARENT A CHILD X\nPARENT Z CHILD Y\nCACHE X\nCACHE Y\n"
-        )
-        run.finish()
-        submitted.append(run.submitted)
-    assert sorted(submitted[0]) == ["A", "X", "Y", "Z"]
-    assert sorted(submitted[1]) == ["Y", "Z"]
-
-
 def test_a_node_behind_a_join_node_waits_for_its_new_parents() -> None:
     run = GrownRun("JOB A a\nJOB B b\nJOB X x\nJOB Y y\nPARENT A B CHILD X Y\nRUN_IF X Done == 3\n")
     assert not run.add("JOB N n\nPARENT N CHILD _condor_join_node0\n")
@@ -145,10 +130,3 @@ def test_a_node_behind_a_join_node_waits_for_its_new_parents() -> None:
     assert run.outcomes()["X"] == "WAITING"
     run.finish()
     assert set(run.outcomes().values()) == {"DONE"}
-
-
-def test_it_gets_none_when_it_has_begun() -> None:
-    run = GrownRun("JOB A a\nJOB X x\nJOB Y y\nPARENT A CHILD X Y\n")
-    run.end_one()
-    with pytest.raises(DagFileErrors, match="has begun"):
-        run.add("JOB N n\nPARENT N CHILD X\n")

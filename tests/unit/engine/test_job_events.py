@@ -260,15 +260,6 @@ def test_a_noop_has_no_cluster() -> None:
     assert table.by_cluster == {}
 
 
-def test_a_proc_that_runs_is_not_on_hold() -> None:
-    table = JobTable()
-    jobs = table.open(0, 5)
-    table.submit_seen(jobs, 0)
-    table.set_held(jobs, 0, True)
-    table.set_idle(jobs, 0, False)
-    assert (table.idle, table.held) == (0, 0)
-
-
 def test_run_keys_tell_runs_of_a_noop_node_apart() -> None:
     assert run_key(5, 0) == 5
     assert run_key(0, 1) != run_key(0, 2)

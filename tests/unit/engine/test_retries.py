@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.config import Config
-from condor_pydagman.engine.lifecycle import say_why_none, verdict_of
+from condor_pydagman.engine.lifecycle import say_why_none
 from condor_pydagman.engine.queues import RetryQueue
-from condor_pydagman.engine.rules import REMOVED, RetryVerdict
-from condor_pydagman.graph.model import Retry
+from condor_pydagman.engine.rules import RetryVerdict
 from condor_pydagman.vocabulary import NodeStatus
 from tests import make
 from tests.make import QUIET
@@ -109,19 +108,6 @@ def test_a_waiting_retry_is_shown_with_the_time_left() -> None:
 
 
 # Whether a node is retried in this run of the DAG.
-
-
-def test_retries_as_the_dag_says() -> None:
-    run = make.EngineHarness("A", QUIET).engine.run
-    assert verdict_of(run, 0, Retry(1), 0, 7) is RetryVerdict.RETRY
-    assert verdict_of(run, 0, Retry(1), 1, 7) is RetryVerdict.NO_RETRIES_LEFT
-    assert verdict_of(run, 0, None, 0, 7) is RetryVerdict.NO_RETRIES_LEFT
-
-
-def test_the_end_of_the_dag_goes_before_retries() -> None:
-    run = make.EngineHarness("A", QUIET).engine.run
-    run.end.wanted = REMOVED
-    assert verdict_of(run, 0, Retry(1), 0, 7) is RetryVerdict.NO_RETRIES_LEFT
 
 
 @pytest.mark.parametrize(

@@ -87,17 +87,6 @@ def test_a_node_is_queued_once() -> None:
         queue.add(1, 0)
 
 
-def test_what_left_early_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    queue = ReadyQueue()
-    monkeypatch.setattr(ReadyQueue, "MIN_COMPACT_LENGTH", 20)
-    most = 0
-    for node in range(500):  # a replay: every node is ready, then its submit event comes
-        queue.add(node, node % 3)
-        queue.discard(node)
-        most = max(most, len(queue._heap))
-    assert most <= 21
-
-
 def test_those_that_stay_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = ReadyQueue()
     monkeypatch.setattr(ReadyQueue, "MIN_COMPACT_LENGTH", 20)

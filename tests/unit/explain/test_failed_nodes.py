@@ -9,7 +9,6 @@ import pytest
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.failed_nodes import failed_node_findings, futile_findings
 from condor_pydagman.explain.graph_state import GraphState
-from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.features.growth.shown import refusal
 from condor_pydagman.follow.node_placements import NodePlacements
 from condor_pydagman.follow.notice import Notice
@@ -52,16 +51,6 @@ def test_a_node_whose_piece_is_refused() -> None:
     found = the_finding(facts)
     assert found.advice[0].startswith("t.dag.dagman.out has all errors, with their lines")
     assert texts(found) == ["t.dag:1: node A, submit file a.sub"]
-
-
-def test_an_error_file_that_has_nothing_to_show() -> None:
-    excerpts = {"A": Excerpt("err.A"), "B": Excerpt("err.B", problem="can't be read")}
-    facts = failed(TEXT, "A", attempt(value=2), excerpts=excerpts)
-    facts.run.nodes["B"].status = NodeStatus.ERROR
-    facts.run.nodes["B"].attempts = [attempt(value=3)]
-    one, other = failed_node_findings(facts, {})
-    assert texts(one)[-1] == "err.A: is empty"
-    assert texts(other)[-1] == "err.B: can't be read"
 
 
 def test_memory_is_compared_for_a_killed_job() -> None:

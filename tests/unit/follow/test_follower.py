@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.follower import MAX_SAID, order
-from condor_pydagman.follow.run_model import Attempt
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names
@@ -47,17 +49,6 @@ def test_events_can_be_left_out() -> None:
     assert names(follower, line(OutKind.RESUME)) == ["dag.resume"]
 
 
-def test_an_attempt_names_its_first_job_if_it_has_one() -> None:
-    attempt = Attempt(0)
-    assert (attempt.job, attempt.in_queue) == ("", False)
-    attempt.procs, attempt.cluster = 2, 7
-    assert (attempt.job, attempt.in_queue) == ("7.0", True)
-    attempt.ended_procs = 2
-    assert not attempt.in_queue
-    attempt.cluster = 0  # NOOP
-    assert attempt.job == ""
-
-
 def test_nobody_doubts_a_dag_that_is_not_known(bench: Bench) -> None:
     bench.submit("B", 7)
     bench.follow()
@@ -88,6 +79,17 @@ def test_what_is_said_of_failures_decides_no_state() -> None:
     assert len(follower.run.unstarted) == MAX_SAID
     assert follower.plan
     assert follower.run.nodes["A"].status is not NodeStatus.ERROR
+
+
+@pytest.mark.parametrize(("ended", "cause"), [(4.0, "node.post"), (5.0, "node.stopped")])
+def test_scripts_that_were_killed_as_the_dag_was_to_end(ended: float, cause: str) -> None:
+    run, node, post = Run(), NodeRun("A"), ScriptRun()
+    node.attempts, post.value, post.ended = [Attempt(0)], -signal.SIGKILL, ended
+    node.attempts[0].post = post
+    assert failure_of(node, run).cause == "node.post"
+    run.abort(5.0, "ABORT-DAG-ON")
+    run.remove(7.0)  # while the FINAL node ran
+    assert failure_of(node, run).cause == cause
 
 
 def test_errors_are_those_since_the_last_start() -> None:
@@ -122,6 +124,19 @@ def test_the_pre_script_of_a_retry_that_begins_in_the_second_of_the_failure(benc
     assert first.pre is None
     assert second_try.pre is not None
     assert second_try.pre.started == second
+
+
+def test_a_line_is_taken_as_it_is_when_its_second_is_over(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.follow(f"{A}{PRE}JOB B x\n")
+    second = float(int(bench.now))
+    assert names(bench.follower, line(OutKind.SCRIPT_START, second, "A", text="PRE")) == []
+    bench.now = second + 0.9
+    bench.submit("B", 8)
+    bench.now = second + 1.0
+    bench.execute(8)
+    told = [[event.name for event in bench.follower.take(one)] for one in bench.read()[-2:]]
+    assert ["script.start" in of_one for of_one in told] == [False, True]
 
 
 def test_what_is_shown_while_nothing_comes_is_told_with_the_next_entry() -> None:

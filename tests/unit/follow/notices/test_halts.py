@@ -41,15 +41,6 @@ def test_why_dagmans_job_was_removed() -> None:
         f"DAGMan's job was removed: {by}; DAGMan removed the jobs of its nodes."
     )
     assert (notice.evidence[0].source, notice.since) == ("t.dag.dagman.log", NOW - 5)
-    run = Run()
-    run.removed = True
-    (notice,) = said(DagState.REMOVED, run)
-    assert notice.sentence.startswith("DAGMan's job was removed (condor_rm); ")
-    run = Run()
-    run.exit_code = 2
-    (notice,) = said(DagState.REMOVED, run, out="t.dag.dagman.out")
-    assert notice.sentence.startswith("DAGMan ended the DAG before its end; ")
-    assert notice.evidence[0].text == "exit code 2"
 
 
 def test_a_dag_that_is_held_and_halted() -> None:
