@@ -196,8 +196,9 @@ class Standing:
 def shown_counts(tally: Tally, ad: Mapping[str, Any]) -> tuple[dict[str, int], float]:
     """Nodes by `shown_states.COUNTED`, and their total; and when they were counted, 0.0 for now."""
     run, report = tally.run, tally.report()
-    found, counted = newer_counts(ad, run.counts, run.counts_time)
-    if report is not None:
+    if report is None:
+        found, counted = newer_counts(ad, run.counts, run.counts_time)
+    else:
         found, counted = {name: getattr(report, name) for name in COUNTS}, 0.0
     return told_apart(found, *_in_queue(tally)), counted
 

@@ -136,7 +136,7 @@ def has_failed(node: NodeRun, attempt: Attempt, following: Attempt | None) -> bo
         following: the next one, None if there is none.
     """
     if following is None and node.status is not NodeStatus.NOT_READY and not node.ran_before:
-        return node.counted is not NodeStatus.DONE
+        return node.status is not NodeStatus.DONE and not node.has_served
     if following is not None and following.number:
         return True  # or there would be no other
     if node.is_service and attempt.value == RETURN_JOB_ABORTED:

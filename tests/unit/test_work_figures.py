@@ -460,7 +460,7 @@ def main() -> None:
         mock.patch.object(request_client, "_connected", side_effect=wires),
         mock.patch.object(picture_boxes, "find_dot", side_effect=PydagmanError("not here")),
     )
-    with TemporaryDirectory(prefix="work-", dir="/tmp") as made, HOLDERS:
+    with TemporaryDirectory(prefix="work-", dir="/var/tmp") as made, HOLDERS:
         for patch in patches:
             HOLDERS.enter_context(patch)
         print(json.dumps({name: _figures(one, Path(made, name)) for name, one in CASES.items()}))
