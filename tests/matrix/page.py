@@ -12,9 +12,9 @@ _SECTIONS = (
     (
         NO_POOL,
         "Without a pool",
-        "All tests of the program that need no pool, except those marked `long`. Rows before 2026-12-01\n"
-        "also have those of the page in a browser, and of the repository: style, tools,\n"
-        "dependencies.",
+        "All tests of the program that need no pool, except those marked `long`. Rows before\n"
+        "2026-12-01 also have those of the page in a browser, and those of the repository: style,\n"
+        "tools, dependencies.",
     ),
     (POOL, "On a pool", "Tests of what bindings and daemons say to each other."),
 )
