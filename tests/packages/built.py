@@ -11,13 +11,13 @@ from pathlib import Path
 from tests.installation import CHECKOUT, copy_checkout
 
 MAIN, DEFAULT = "condor-pydagman", "condor-pydagman-default"
-SITE = "usr/lib/python3/dist-packages"  # where Debian's Python looks, where the RPMs are tried too
 PYTHON = "/usr/bin/python3"  # the system's, which packages are for
 TOOLS = {
     "deb": ("dpkg-buildpackage", "dh", "dh_python3", "g++"),
     "rpm": ("rpmbuild", "rpm"),
 }
-OPTIONS = {"deb": (), "rpm": ("--define", f"python3_sitelib /{SITE}")}
+# The RPMs are tried with Debian's Python, which looks here.
+OPTIONS = {"deb": (), "rpm": ("--define", "python3_sitelib /usr/lib/python3/dist-packages")}
 
 
 def obstacle(kind: str) -> str:
@@ -67,29 +67,19 @@ def lintian(packages: dict[str, Path]) -> str:
     return done.stdout
 
 
-def newer(package: Path, version: str, into: Path) -> Path:
-    """The same package as if it were of a later version, which condor_dagman says in its log, and
-    condor_pydagman --version; records of RUN_IF have another name there."""
-    root = into / version
-    if package.suffix == ".rpm":
-        copy_checkout(root)
-        _change(root / "condor_pydagman", version)
-        replace(root / f"packaging/{MAIN}.spec", "(?m)^Version: .*$", f"Version: {version}")
-        return build("rpm", into / "rpm", root)[MAIN]
-    _output("dpkg-deb", "--raw-extract", str(package), str(root))
-    _change(root / SITE / "condor_pydagman", version)
-    replace(root / "DEBIAN/control", "(?m)^Version: .*$", f"Version: {version}-1")
-    (root / "DEBIAN/md5sums").unlink()
-    _output("dpkg-deb", "--build", "-Zgzip", "-z1", str(root), str(into))
-    (made,) = into.glob(f"{MAIN}_{version}-1_*.deb")
-    return made
-
-
-def _change(site: Path, version: str) -> None:
+def newer(kind: str, version: str, into: Path) -> Path:
+    """The package of a kind as if it were of a later version, which condor_dagman says in its log,
+    and condor_pydagman --version; records of RUN_IF have another name there."""
+    copy = into / "copy"
+    copy_checkout(copy)
+    replace(copy / f"packaging/{MAIN}.spec", "(?m)^Version: .*$", f"Version: {version}")
+    replace(copy / "packaging/debian/changelog", r"\(.*\)", f"({version}-1)")
+    site = copy / "condor_pydagman"
     replace(site / "__init__.py", r'__version__ = ".*"', f'__version__ = "{version}"')
     replace(site / "records/banner.py", "STARTING UP", f"STARTING UP ({version})")
     for file in ("feature_table.py", "features/run_if/run.py", "features/run_if/shown.py"):
         replace(site / file, '"CONDITION"', '"CONDITION_2"')
+    return build(kind, into / kind, copy)[MAIN]
 
 
 def replace(file: Path, pattern: str, by: str) -> None:

@@ -107,7 +107,8 @@ def installed(root: DebianRoot, packages: dict[str, Path]) -> Iterator[DebianRoo
 @pytest.fixture(scope="module")
 def newer(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as if it were of the version NEWER."""
-    return built.newer(packages[MAIN], NEWER, tmp_path_factory.mktemp("newer"))
+    kind = packages[MAIN].suffix[1:]
+    return built.newer(kind, NEWER, tmp_path_factory.mktemp("newer"))
 
 
 def put(root: DebianRoot, package: Path) -> None:
@@ -150,10 +151,8 @@ def plain(paths: set[str]) -> set[str]:
     return {path for path in found if not re.search(own, path)}
 
 
-@pytest.mark.parametrize("kind", ["debs", "rpms"])
-def test_the_waiter_can_be_executed(request: pytest.FixtureRequest, kind: str) -> None:
+def test_the_waiter_can_be_executed(packages: dict[str, Path]) -> None:
     """It is of one kind of machine, and so is its package."""
-    packages = request.getfixturevalue(kind)
     assert sum(WAITER in path for path in built.contents(packages[MAIN], "-rwxr-xr-x")) == 1
     for_any = [name for name in packages if re.search("(all|noarch)[.]", packages[name].name)]
     assert for_any == [DEFAULT]
@@ -166,12 +165,10 @@ def test_the_rpm_requires_packages_by_their_names(rpms: dict[str, Path]) -> None
     assert [name for name in required if "dist(" in name] == []
 
 
-def test_no_file_is_in_htcondors_packages(
-    root: DebianRoot, debs: dict[str, Path], rpms: dict[str, Path]
-) -> None:
+def test_no_file_is_in_htcondors_packages(root: DebianRoot, packages: dict[str, Path]) -> None:
     theirs = set(root.run("dpkg", "--listfiles", "condor", "minicondor").splitlines())
     assert "/usr/bin/condor_submit_dag" in theirs
-    for package in (*debs.values(), *rpms.values()):
+    for package in packages.values():
         assert not built.contents(package) & theirs, package
 
 
