@@ -9,7 +9,13 @@ from tests.matrix.outcome import NO_POOL, POOL, Outcome
 
 BEGIN, END = (f"<!-- results of tests.matrix.run: {word} -->\n" for word in ("begin", "end"))
 _SECTIONS = (
-    (NO_POOL, "Without a pool", "All tests that need no pool, except those marked `long`."),
+    (
+        NO_POOL,
+        "Without a pool",
+        "All tests of the program that need no pool, except those marked `long`. Rows before\n"
+        "2026-12-01 also have those of the page in a browser, and those of the repository: style,\n"
+        "tools, dependencies.",
+    ),
     (POOL, "On a pool", "Tests of what bindings and daemons say to each other."),
 )
 _HEADING = ("Python", "bindings", "daemons", "tested", "commit", "result")

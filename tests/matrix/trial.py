@@ -15,7 +15,13 @@ from condor_pydagman.pool import choice, personal, privileges, release_tree
 from tests.matrix.outcome import POOL, Counts, Outcome, Pair, counts
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-TESTS = ("--all", "-m", "not long", "--ignore=tests/pool", "--ignore=tests/clients")
+# What tells nothing of these versions, and takes much time: the page in a browser, and tests
+# of the repository, not of the program.
+LEFT_OUT = (
+    *("pool", "clients", "web", "unit/tools"),
+    *("test_dependencies.py", "test_forge.py", "test_style.py"),
+)
+TESTS = ("--all", "-m", "not long", *(f"--ignore=tests/{path}" for path in LEFT_OUT))
 # The modules that tell most of how the bindings and the daemons get on.
 POOL_TESTS = tuple(
     f"tests/pool/test_{name}.py"

@@ -8,13 +8,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.installation import CHECKOUT
+from tests.installation import CHECKOUT, copy_checkout
 
+MAIN, DEFAULT = "condor-pydagman", "condor-pydagman-default"
 PYTHON = "/usr/bin/python3"  # the system's, which packages are for
 TOOLS = {
     "deb": ("dpkg-buildpackage", "dh", "dh_python3", "g++"),
     "rpm": ("rpmbuild", "rpm"),
 }
+# The RPMs are tried with Debian's Python, which looks here.
+OPTIONS = {"deb": (), "rpm": ("--define", "python3_sitelib /usr/lib/python3/dist-packages")}
 
 
 def obstacle(kind: str) -> str:
@@ -28,9 +31,9 @@ def obstacle(kind: str) -> str:
     return ""
 
 
-def build(kind: str, into: Path) -> dict[str, Path]:
+def build(kind: str, into: Path, checkout: Path = CHECKOUT) -> dict[str, Path]:
     """Build the packages of a kind ("deb" or "rpm"); their files by name, sources left out."""
-    words = [f"{CHECKOUT}/packaging/build-{kind}", into.name]
+    words = [f"{checkout}/packaging/build-{kind}", into.name, *OPTIONS[kind]]
     done = subprocess.run(
         words,
         cwd=into.parent,
@@ -64,21 +67,19 @@ def lintian(packages: dict[str, Path]) -> str:
     return done.stdout
 
 
-def newer(package: Path, version: str, into: Path) -> Path:
-    """The same Debian package as if it were of a later version, which condor_dagman says in its
-    log, and condor_pydagman --version; records of RUN_IF have another name there."""
-    root = into / version
-    _output("dpkg-deb", "--raw-extract", str(package), str(root))
-    site = root / "usr/lib/python3/dist-packages/condor_pydagman"
-    replace(root / "DEBIAN/control", r"(?m)^Version: .*$", f"Version: {version}-1")
+def newer(kind: str, version: str, into: Path) -> Path:
+    """The package of a kind as if it were of a later version, which condor_dagman says in its log,
+    and condor_pydagman --version; records of RUN_IF have another name there."""
+    copy = into / "copy"
+    copy_checkout(copy)
+    replace(copy / f"packaging/{MAIN}.spec", "(?m)^Version: .*$", f"Version: {version}")
+    replace(copy / "packaging/debian/changelog", r"\(.*\)", f"({version}-1)")
+    site = copy / "condor_pydagman"
     replace(site / "__init__.py", r'__version__ = ".*"', f'__version__ = "{version}"')
     replace(site / "records/banner.py", "STARTING UP", f"STARTING UP ({version})")
     for file in ("feature_table.py", "features/run_if/run.py", "features/run_if/shown.py"):
         replace(site / file, '"CONDITION"', '"CONDITION_2"')
-    (root / "DEBIAN/md5sums").unlink()
-    _output("dpkg-deb", "--build", "-Zgzip", "-z1", str(root), str(into))
-    (made,) = into.glob(f"condor-pydagman_{version}-1_*.deb")
-    return made
+    return build(kind, into / kind, copy)[MAIN]
 
 
 def replace(file: Path, pattern: str, by: str) -> None:

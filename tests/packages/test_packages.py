@@ -1,5 +1,5 @@
 """The packages of distributions: what is in them, and a life of theirs beside HTCondor's own in
-Debian's newest suite, where an ordinary user runs DAGs."""
+Debian's newest suite, where an ordinary user runs DAGs.  rpm installs RPMs there as well."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import pytest
 
 import condor_pydagman
 from tests.packages import bootstrap, built, debian_root
+from tests.packages.built import DEFAULT, MAIN
 from tests.packages.debian_root import USER, DebianRoot
 from tests.waiting import until
 
 pytestmark = pytest.mark.long
 
 OURS = "/usr/lib/condor_pydagman/bin"
-MAIN, DEFAULT = "condor-pydagman", "condor-pydagman-default"
 TRANSFORM = "/usr/share/doc/condor-pydagman/condor_config.d/70-condor-pydagman-default.config"
 WAITER = "/condor_pydagman/libexec/condor_dagman"
 NEWER = "9.0.0"
@@ -86,20 +86,52 @@ def root(
         found.stop()
 
 
+@pytest.fixture(scope="module", params=["debs", "rpms"])
+def packages(request: pytest.FixtureRequest) -> dict[str, Path]:
+    """The packages of a kind, by name."""
+    found: dict[str, Path] = request.getfixturevalue(request.param)
+    return found
+
+
 @pytest.fixture(scope="module")
-def installed(root: DebianRoot, debs: dict[str, Path]) -> Iterator[DebianRoot]:
+def installed(root: DebianRoot, packages: dict[str, Path]) -> Iterator[DebianRoot]:
     """The root with the package, but not that which makes it the default.  A test leaves it so."""
-    put(root, debs[MAIN])
+    put(root, packages[MAIN])
     yield root
-    root.run("dpkg", "--purge", MAIN)
-    assert not {path for path in root.path.rglob("*pydagman*") if path.lstat().st_uid == 0}
+    take(root, packages[MAIN], MAIN)
+    root.run("sh", "-ec", "rm -rf /var/tmp/condor_pydagman-*")  # as the page says
+    left = {path for path in root.path.rglob("*pydagman*") if path.parts[-3:-1] != ("home", USER)}
+    assert not left
+
+
+@pytest.fixture(scope="module")
+def newer(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as if it were of the version NEWER."""
+    kind = packages[MAIN].suffix[1:]
+    return built.newer(kind, NEWER, tmp_path_factory.mktemp("newer"))
 
 
 def put(root: DebianRoot, package: Path) -> None:
     """Install, upgrade or downgrade to a package file."""
+    if package.suffix == ".rpm":
+        rpm(root, "--upgrade", "--oldpackage", str(package))
+        return
     (root.path / "root" / package.name).write_bytes(package.read_bytes())
     root.run("dpkg", "--install", f"/root/{package.name}")
     (root.path / "root" / package.name).unlink()
+
+
+def take(root: DebianRoot, package: Path, name: str) -> None:
+    """Remove a package again."""
+    if package.suffix == ".rpm":
+        rpm(root, "--erase", name)
+    else:
+        root.run("dpkg", "--remove", name)
+
+
+def rpm(root: DebianRoot, *words: str) -> None:
+    """Without what RPMs require, which Debian's packages have brought."""
+    bootstrap.run("rpm", "--root", str(root.path), "--force-debian", "--nodeps", *words)
 
 
 def test_the_kinds_hold_the_same(debs: dict[str, Path], rpms: dict[str, Path]) -> None:
@@ -119,10 +151,8 @@ def plain(paths: set[str]) -> set[str]:
     return {path for path in found if not re.search(own, path)}
 
 
-@pytest.mark.parametrize("kind", ["debs", "rpms"])
-def test_the_waiter_can_be_executed(request: pytest.FixtureRequest, kind: str) -> None:
+def test_the_waiter_can_be_executed(packages: dict[str, Path]) -> None:
     """It is of one kind of machine, and so is its package."""
-    packages = request.getfixturevalue(kind)
     assert sum(WAITER in path for path in built.contents(packages[MAIN], "-rwxr-xr-x")) == 1
     for_any = [name for name in packages if re.search("(all|noarch)[.]", packages[name].name)]
     assert for_any == [DEFAULT]
@@ -135,12 +165,10 @@ def test_the_rpm_requires_packages_by_their_names(rpms: dict[str, Path]) -> None
     assert [name for name in required if "dist(" in name] == []
 
 
-def test_no_file_is_in_htcondors_packages(
-    root: DebianRoot, debs: dict[str, Path], rpms: dict[str, Path]
-) -> None:
+def test_no_file_is_in_htcondors_packages(root: DebianRoot, packages: dict[str, Path]) -> None:
     theirs = set(root.run("dpkg", "--listfiles", "condor", "minicondor").splitlines())
     assert "/usr/bin/condor_submit_dag" in theirs
-    for package in (*debs.values(), *rpms.values()):
+    for package in packages.values():
         assert not built.contents(package) & theirs, package
 
 
@@ -180,7 +208,7 @@ class Run:
         self.root = root
         self.name = name
         self.place = root.path / "home" / USER / name
-        root.login(f"mkdir {name}")
+        root.login(f"rm -rf {name} && mkdir {name}")
         for file, text in {"t.dag": dag, **files}.items():
             (self.place / file.replace("_", ".")).write_text(text, encoding="utf-8")
 
@@ -225,24 +253,37 @@ class Run:
 
 
 def test_the_default_package_changes_what_users_run_and_changes_it_back(
-    installed: DebianRoot, debs: dict[str, Path]
+    installed: DebianRoot, packages: dict[str, Path]
 ) -> None:
     which = "command -v condor_submit_dag; man --where condor_submit_dag condor_pydagman"
     pages = "/usr/share/man/man1"
-    before = ["/usr/bin/condor_submit_dag", f"{pages}/condor_submit_dag.1.gz"]
-    ours = [f"{pages}/condor_pydagman.1.gz"]
-    assert installed.login(which).split() == before + ours
-    put(installed, debs[DEFAULT])
+    before = ["/usr/bin/condor_submit_dag", f"{pages}/condor_submit_dag.1"]
+    ours = [f"{pages}/condor_pydagman.1"]
+
+    def found() -> list[str]:
+        return [path.removesuffix(".gz") for path in installed.login(which).split()]
+
+    assert found() == before + ours
+    put(installed, packages[DEFAULT])
     page = "/usr/lib/condor_pydagman/share/man/man1/condor_submit_dag.1"
-    assert installed.login(which).split() == [f"{OURS}/condor_submit_dag", page, *ours]
-    csh = ["su", "--shell", "/bin/tcsh", "--login", USER, "--command", "which condor_submit_dag"]
-    assert installed.run(*csh).strip() == f"{OURS}/condor_submit_dag"
+    assert found() == [f"{OURS}/condor_submit_dag", page, *ours]
+    if packages[DEFAULT].suffix == ".deb":  # Enterprise Linux's csh looks elsewhere
+        csh = [
+            "su",
+            "--shell",
+            "/bin/tcsh",
+            "--login",
+            USER,
+            "--command",
+            "which condor_submit_dag",
+        ]
+        assert installed.run(*csh).strip() == f"{OURS}/condor_submit_dag"
     run = Run(installed, "profile", DIAMOND, job_sub=JOB)
     run.submit()
     assert run.ends() == "0"
     assert run.program() == f"{OURS}/condor_dagman"
-    installed.run("dpkg", "--remove", DEFAULT)
-    assert installed.login(which).split() == before + ours
+    take(installed, packages[DEFAULT], DEFAULT)
+    assert found() == before + ours
 
 
 def test_the_transform_gives_every_dag_to_ours(installed: DebianRoot) -> None:
@@ -259,8 +300,8 @@ def test_the_transform_gives_every_dag_to_ours(installed: DebianRoot) -> None:
 
 
 def test_a_dagman_can_sleep(installed: DebianRoot) -> None:
-    said = installed.login(f"{OURS}/condor_dagman --version --verbose")
-    assert said.endswith("sleep: possible\n")
+    said = installed.login("condor_pydagman --version --verbose")
+    assert re.search("(?m)^sleep +possible$", said), said
 
 
 PROGRAM = "from condor_pydagman import submit_dag; submit_dag('t.dag')"
@@ -308,11 +349,10 @@ def ends_well(run: Run) -> None:
 
 
 def test_upgrades_and_downgrades_while_dags_run(
-    installed: DebianRoot, debs: dict[str, Path], tmp_path: Path
+    installed: DebianRoot, packages: dict[str, Path], newer: Path
 ) -> None:
     """A DAGMan that runs goes on with the code that it has; the next one that starts, or wakes, has
     the new, and goes on where the other was."""
-    newer = built.newer(debs[MAIN], NEWER, tmp_path)
     stays, restarts = (begun(installed, name) for name in ("stays", "restarts"))
     sleeps = begun(installed, "sleeps", sleep_after=1)
     until(lambda: ASLEEP in sleeps.out(), "it sleeps", story=sleeps.out)
@@ -328,7 +368,7 @@ def test_upgrades_and_downgrades_while_dags_run(
     restarts.again()
     assert restarts.starts() == ["", NEWER]
     latest = begun(installed, "latest")
-    put(installed, debs[MAIN])
+    put(installed, packages[MAIN])
     assert installed.login("condor_pydagman --version").startswith(condor_pydagman.__version__)
     restarts.again()
     assert restarts.starts() == ["", NEWER, ""]
@@ -338,17 +378,17 @@ def test_upgrades_and_downgrades_while_dags_run(
 
 
 def test_records_of_another_version_put_a_dag_on_hold(
-    installed: DebianRoot, debs: dict[str, Path], tmp_path: Path
+    installed: DebianRoot, packages: dict[str, Path], newer: Path
 ) -> None:
     """Until what has written them is installed again; its jobs go on."""
     run = begun(installed, "condition", CONDITION)
-    put(installed, built.newer(debs[MAIN], NEWER, tmp_path))
+    put(installed, newer)
     try:
         run.again()
         reason = "condor_q $(cat cluster) -constraint 'JobStatus == 5' -af HoldReason"
         held = str(until(lambda: run.here(reason), "it is on hold", story=run.out))
     finally:
-        put(installed, debs[MAIN])
+        put(installed, packages[MAIN])
     assert "a record CONDITION, which another version of condor_pydagman has written" in held
     assert "Nothing has been changed" in held
     run.here("condor_release $(cat cluster)")
