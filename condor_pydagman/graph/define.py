@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Sequence
-from typing import NoReturn
 
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import (
@@ -38,7 +37,11 @@ def job(building: Building, command: commands.Job) -> None:
         building.scope.descriptions[submit] = command.description
     elif submit.endswith(SUBDAG_SUFFIX) and command.kind != NodeKind.DATA:
         if command.kind != NodeKind.FINAL:
-            _refuse_nested_dag()
+            raise ProcessingError(
+                "The use of the JOB keyword for nested DAGs is prohibited.",
+                prefix="Error: ",
+                hint="write SUBDAG EXTERNAL and the name of the DAG file",
+            )
         subdag = submit[: -len(SUBDAG_SUFFIX)]
     _refuse_second(building, command.name, command.kind)
     node = _add(building, command, submit, command.kind)
@@ -110,20 +113,10 @@ def _refuse_second(building: Building, name: str, kind: NodeKind) -> None:
         raise ProcessingError(
             f"DAG already has a {word} node {building.dag.names[first[0]]};"
             f" attempting to add {word} node {building.scope.full(name)}",
-            file="",
             prefix="Error: ",
             also=f"Failed to add node {building.scope.full(name)} to DAG.",
             hint=f"there can be one {kind.name} node only, over all DAG files",
         )
-
-
-def _refuse_nested_dag() -> NoReturn:
-    raise ProcessingError(
-        "The use of the JOB keyword for nested DAGs is prohibited.",
-        file="",
-        prefix="Error: ",
-        hint="write SUBDAG EXTERNAL and the name of the DAG file",
-    )
 
 
 # The commands about the whole DAG: throttles of categories, files that DAGMan writes, REJECT.
@@ -175,7 +168,6 @@ def reject(building: Building, command: commands.Reject) -> None:
     """REJECT."""
     raise ProcessingError(
         "DAG marked as rejected",
-        file="",
         prefix="",
         hint="take out the REJECT line when the DAG is ready to be run",
     )
@@ -247,7 +239,11 @@ def join(
     if building.special:
         _refuse_special(building, parents, children, with_node)
     if with_node:
-        node = _join_node(building)
+        name = building.join_name()
+        if building.defined_at(name) is not None:
+            fail(f"Join node name {name} already in use in DAG!!!", "rename that node")
+        flags = model.NOOP | model.JOIN
+        node = building.add_node(name, "DNE.sub", NodeKind.JOB, flags, 0)
         building.dag.add_edges(parents, (node,), weak=weak)
         building.dag.add_edges((node,), children)
     else:
@@ -317,7 +313,7 @@ def ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int
             continue
         unknown += 1
         text, hint = f"Unknown {which} node {name} specified", building.near(name)
-        building.errors.object(ProcessingError(text, file="", hint=hint, at=name))
+        building.errors.object(ProcessingError(text, hint=hint, at=name))
     return sorted(found) if unknown < len(order) else None
 
 
@@ -340,13 +336,6 @@ def _refuse_special(
                     "such a node can be neither parent nor child",
                     also=also,
                 )
-
-
-def _join_node(building: Building) -> int:
-    name = building.join_name()
-    if building.defined_at(name) is not None:
-        fail(f"Join node name {name} already in use in DAG!!!", "rename that node")
-    return building.add_node(name, "DNE.sub", NodeKind.JOB, model.NOOP | model.JOIN, 0)
 
 
 def _splice(building: Building, name: str, which: str) -> Scope:

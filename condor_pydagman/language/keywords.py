@@ -130,9 +130,8 @@ _TABLE = (
 )
 
 LANGUAGE: dict[str, CommandWord] = {one.word: one for one in _TABLE}
-ROWS: dict[
-    str, Any
-] = {}  # by the words of features whose grammar is loaded, see `features.common.rows`
+# By the words of features whose grammar is loaded, see `features.common.rows`.
+ROWS: dict[str, Any] = {}
 
 WORDS = frozenset(LANGUAGE) | FEATURE_OF.keys()
 DEFINING = frozenset(one.word for one in _TABLE if one.defines).union(
