@@ -349,12 +349,12 @@ class Performer:
             reset_retries=run.config.reset_retries_upon_rescue,
             lines=run.engine.rescue_lines(),
         )
+        answer = inputs.RescueWritten()
         try:
             run.files.replace(path, text)
         except FileError as error:
-            self._answers.append(inputs.RescueWritten(str(error)))
-        else:
-            self._answers.append(inputs.RescueWritten())
+            answer = inputs.RescueWritten(str(error))
+        self._answers.append(answer)
 
     def _write_save_point(self, action: do.WriteSavePoint) -> None:
         run, node = self.run, action.node

@@ -320,11 +320,9 @@ class History:
         return NOTHING
 
     def _why_skipped(self, number: int) -> str:
-        for details in self.state.hooks.details:
-            text = details(number)
-            if text:
-                return text.partition(": ")[2] or "all its parents are skipped"
-        return ""
+        texts = (details(number) for details in self.state.hooks.details)
+        text = next(filter(None, texts), "")
+        return text and (text.partition(": ")[2] or "all its parents are skipped")
 
     def pop_changed(self) -> Collection[NodeRun]:
         """Nodes of which something has changed since the last call; the first call begins it."""
@@ -576,7 +574,8 @@ class History:
             host = carriers.slot_on(attempt.carrier, host)
         attempt.hosts += (host,)
         attempt.started = attempt.started or event.time
-        self._of_job("job.execute", event, node, host=host)
+        if self._say is not None:
+            self._of_job("job.execute", event, node, host=host)
 
     def _hold(
         self, node: NodeRun, attempt: Attempt, event: LogEvent, why: tuple[str, int, int]

@@ -240,12 +240,8 @@ def _in_queue(tally: Tally) -> tuple[int, int]:
 
 
 def _longest(tally: Tally) -> list[Running]:
-    running = (
-        node
-        for node in with_jobs(tally.run, tally.run.in_queue.values())
-        if node.attempts[-1].running
-    )
-    found = [(node.name, node.attempts[-1]) for node in running]
+    nodes = with_jobs(tally.run, tally.run.in_queue.values())
+    found = [(node.name, last) for node in nodes if (last := node.attempts[-1]).running]
     found.sort(key=lambda one: one[1].started)
     return [
         Running(name, last.job, last.hosts[-1] if last.hosts else "", last.started)

@@ -138,24 +138,15 @@ def max_jobs(building: Building, command: commands.MaxJobs) -> None:
 
 def node_status_file(building: Building, command: commands.NodeStatusFile) -> None:
     """NODE_STATUS_FILE; that of a splice has no effect."""
-    if building.scope.outer is not None:
-        return
     old = building.dag.status_file
-    if old is not None:
-        building.warn(_not_overridden("NODE_STATUS_FILE", command.file, old.file), STRICT_HIGH)
-        return
-    building.dag.status_file = StatusFile(command.file, command.interval, command.always)
+    if _is_first(building, "NODE_STATUS_FILE", command.file, "" if old is None else old.file):
+        building.dag.status_file = StatusFile(command.file, command.interval, command.always)
 
 
 def jobstate_log(building: Building, command: commands.JobstateLog) -> None:
     """JOBSTATE_LOG; that of a splice has no effect."""
-    if building.scope.outer is not None:
-        return
-    old = building.dag.jobstate_log
-    if old:
-        building.warn(_not_overridden("JOBSTATE_LOG", command.file, old), STRICT_HIGH)
-        return
-    building.dag.jobstate_log = command.file
+    if _is_first(building, "JOBSTATE_LOG", command.file, building.dag.jobstate_log):
+        building.dag.jobstate_log = command.file
 
 
 def dot(building: Building, command: commands.Dot) -> None:
@@ -196,8 +187,12 @@ def add_priority(building: Building) -> None:
             dag.priorities[node] = dag.priorities.get(node, 0) + more
 
 
-def _not_overridden(word: str, new: str, old: str) -> str:
-    return f"Warning: Attempt to set {word} to {new} does not override existing value of {old}"
+def _is_first(building: Building, word: str, new: str, old: str) -> bool:
+    """Whether a line is the first of its word outside of splices."""
+    if building.scope.outer is None and old:
+        text = f"Attempt to set {word} to {new} does not override existing value of {old}"
+        building.warn(f"Warning: {text}", STRICT_HIGH)
+    return building.scope.outer is None and not old
 
 
 # The commands that make edges: PARENT, CONNECT and the pins it connects.

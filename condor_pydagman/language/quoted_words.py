@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _BLANKS = " \t\r\n"  # others are of a word's text
-_OUTER = re.compile('"((?:[^"]|"")*)"(?!")')
+_OUTER = re.compile('"([^"]*(?:""[^"]*)*)"(?!")')
 _QUOTED = re.compile("'((?:[^']|'')*)'(?!')")
 _WORD = re.compile(rf"(?:[^{_BLANKS}']|{_QUOTED.pattern})+|'")  # or a quote that nothing ends
 _OLD_WORD = re.compile(f"[^{_BLANKS}]+")

@@ -217,7 +217,9 @@ class _Home:
     def why(self) -> str:
         """Why the bundle has ended, and which nodes were running."""
         asked, results = self._order.asked, self._results
-        said = "" if results.hosts else _first_words(os.path.join(self._directory, ERRORS))
+        path = os.path.join(self._directory, ERRORS)  # what a runner that could not begin has said
+        first = b"" if results.hosts else next(_lines(path, MAX_WHY, MAX_WHY), b"")
+        said = first.decode("utf-8", "replace").strip()
         reason = f"{asked.why}: {said}" if said else asked.why
         if not (results.hosts or results.started or results.ended or results.released):
             results = self._told(LIVE)  # nothing has come home
@@ -248,11 +250,6 @@ def _took(end: Mapping[str, Any]) -> float:
 def _entries(directory: str) -> set[str]:
     is_there = os.path.isdir(directory) and not os.path.islink(directory)
     return set(os.listdir(directory)) if is_there else set()
-
-
-def _first_words(path: str) -> str:
-    """What a runner that could not begin has said."""
-    return next(_lines(path, MAX_WHY, MAX_WHY), b"").decode("utf-8", "replace").strip()
 
 
 class Node(NamedTuple):
