@@ -68,7 +68,8 @@ def leave(building: Building, *, good: bool) -> None:
     """The splice's file has been read: its scope ends, and if it was `good` waits to be lifted."""
     scope = building.scope
     outer = scope.outer
-    assert outer is not None  # the root is not left
+    if outer is None:
+        raise ValueError("the root can't be left")
     building.scope = outer
     if building.errors.reads_on:  # what is in it is known, if not all
         outer.splices[scope.name] = scope
