@@ -224,12 +224,15 @@ class Cache(Feature):
             return CachedWanted(node, number, "", "a person has set VARS of it")
         found = self._sums.of(node)
         if found.unknown >= 0:
-            why = f"its parent {self.run.dag.names[found.unknown]} has no CACHE"
-            if found.unknown in self._of_dag.cached:
-                why = f"what its parent {self.run.dag.names[found.unknown]} has made is not known"
-            return CachedWanted(node, number, "", why)
+            return CachedWanted(node, number, "", self._why_unknown(found.unknown))
         parents, anew = f"{found.number:032x}", bool(self.run.nodes.retries.get(node, 0))
         return CachedWanted(node, number, parents, self._why_changed(node), anew)
+
+    def _why_unknown(self, parent: int) -> str:
+        name = self.run.dag.names[parent]
+        if parent in self._of_dag.cached:
+            return f"what its parent {name} has made is not known"
+        return f"its parent {name} has no CACHE"
 
     def _why_changed(self, node: int) -> str:
         dag, made, cached = self.run.dag, self.made, self.cached
