@@ -332,14 +332,9 @@ def _home(module: str) -> str:
 def wanted_by(dag: Any) -> Iterator[str]:
     """The names of the features that a run of a `graph.model.Dag` wants, in their order."""
     for entry in FEATURES:
-        if entry.runs and _wants(dag, entry):
+        held = any(map(dag.features.get, (entry.name, *entry.with_others)))
+        if entry.runs and (held or any(getattr(dag, name) for name in entry.of_dag)):
             yield entry.name
-
-
-def _wants(dag: Any, entry: Entry) -> bool:
-    if any(map(dag.features.get, (entry.name, *entry.with_others))):
-        return True
-    return any(getattr(dag, name) for name in entry.of_dag)
 
 
 def helpers_of(dag: Any) -> list[str]:

@@ -33,7 +33,9 @@ else:
         def __new__(cls, *args, **kwargs):
             """Make the first object: it makes the constructor for those that follow."""
             kind = next(kind for kind in cls.__mro__ if "_fields" in vars(kind))
-            kind.__new__ = _constructor(kind)
+            defaults = kind._field_defaults.values()
+            made = namedtuple(kind.__name__, kind._fields, defaults=defaults)
+            kind.__new__ = staticmethod(made.__new__)
             return kind.__new__(cls, *args, **kwargs)
 
         @classmethod
@@ -63,11 +65,6 @@ else:
 
         def __getnewargs__(self):
             return tuple(self)
-
-    def _constructor(kind):
-        """`__new__` of a class."""
-        defaults = kind._field_defaults.values()
-        return staticmethod(namedtuple(kind.__name__, kind._fields, defaults=defaults).__new__)
 
     class _Definition(type):
         """Makes a class of what stands in a class statement."""

@@ -73,8 +73,7 @@ def size_text(size: float) -> str:
     """A number of bytes in at most eight characters: "1.4 GB"."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
         if size < 1000 and (size < 999.5 or unit == "bytes"):
-            return (
-                f"{size:.0f} {unit}" if unit == "bytes" or size >= 99.95 else f"{size:.1f} {unit}"
-            )
+            digits = 0 if unit == "bytes" or size >= 99.95 else 1
+            return f"{size:.{digits}f} {unit}"
         size /= 1024
     return f"{size:.1f} PB"

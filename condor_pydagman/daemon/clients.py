@@ -68,12 +68,9 @@ class Control:
         halted = was_halted(run.job.ad) if run.recovering else False
         if halted is None:
             run.out.say("Warning: can't tell whether a command had halted the DAG; it goes on")
-            changes = {}
         else:
-            changes = {HALTED: "true" if halted else "false"}
-        restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
-        self._news.update(changes)
-        return restored
+            self._news[HALTED] = "true" if halted else "false"
+        return [inputs.Halt(restored=True)] if halted else []
 
     def announce(self) -> None:
         """Tell the job ad whether a command halts the DAG, and what else it is to know of us.
@@ -118,7 +115,11 @@ class Control:
         """Read requests of clients; returns them as inputs, to be replied to when handled."""
         if self._socket is None:
             return []
-        self._send_due_replies()
+        now = self._run.clock.monotonic()
+        while self._pending_replies and (  # those that have waited long enough for the schedd
+            self._pending_replies[0].sent or self._pending_replies[0].deadline_at <= now
+        ):
+            self._pending_replies.popleft().send()
         wanted: list[inputs.Input] = []
         for request in self._socket.work(self._run.out.say):
             refusal = refused(request.ad, self._secret)
@@ -129,14 +130,6 @@ class Control:
             self._requests.append((an_input, request))
             wanted.append(an_input)
         return wanted
-
-    def _send_due_replies(self) -> None:
-        """Send the replies that have waited long enough for the schedd."""
-        now = self._run.clock.monotonic()
-        while self._pending_replies and (
-            self._pending_replies[0].sent or self._pending_replies[0].deadline_at <= now
-        ):
-            self._pending_replies.popleft().send()
 
     def input_handled(self, an_input: inputs.Input) -> None:
         """The engine has handled the input: reply to the client that sent it."""

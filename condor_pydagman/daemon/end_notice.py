@@ -94,7 +94,7 @@ class EndNotice:
         removal_pending: Callable[[], bool],
         done: Callable[[Outcome], None],
         *,
-        removed: bool = False,
+        removed: bool,
     ) -> None:
         self._run = run
         self._end = end
@@ -106,7 +106,7 @@ class EndNotice:
         self._retry_at: float | None = run.clock.monotonic() + REMOVAL_TIMEOUT_S
         self._deadline = self._retry_at if removed else None
         self._started = False  # whether the notice has been sent once
-        self._send_unless_removing()
+        self.work(run.clock.monotonic())
 
     def next_deadline(self) -> float | None:
         """When to call `work`, monotonic seconds."""
@@ -121,11 +121,10 @@ class EndNotice:
         if self._deadline is not None and now >= self._deadline:
             self._finish(Outcome.REMOVED, _NO_ANSWER)
         elif self._retry_at is not None:
-            if now >= self._retry_at:
+            waits = self._started or self._removal_pending()
+            if now >= self._retry_at or not waits:
                 self._started = True
                 self._send()
-            else:
-                self._send_unless_removing()
 
     def handle_input(self, an_input: Input) -> None:
         """Give up if DAGMan is told to leave, or once more to stop; while a removal is pending, a
@@ -139,11 +138,6 @@ class EndNotice:
             self._finish(Outcome.REMOVED, "The DAGMan job is removed, and the DAG has ended")
         elif isinstance(an_input, DagRemoved):
             self._deadline = self._retry_at
-
-    def _send_unless_removing(self) -> None:
-        if not self._started and not self._removal_pending():
-            self._started = True
-            self._send()
 
     def _send(self) -> None:
         self._retry_at = None

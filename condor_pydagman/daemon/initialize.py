@@ -147,12 +147,9 @@ def _say_versions(out: OutLog) -> None:
 
 def with_options(config: Config, options: DagmanOptions) -> Config:
     """The knobs, overridden by options of the command line."""
-    changes: dict[str, bool] = {}
-    if options.always_run_post is not None:
-        changes["always_run_post"] = options.always_run_post
-    if options.suppress_notification is not None:
-        changes["suppress_notification"] = options.suppress_notification
-    return config.but(**changes)
+    names = "always_run_post", "suppress_notification"
+    said = {name: getattr(options, name) for name in names}
+    return config.but(**{name: value for name, value in said.items() if value is not None})
 
 
 def _set_log_format(out: OutLog) -> None:

@@ -161,7 +161,11 @@ class Loop:
     def _work(self) -> int:
         while self._performer.exit is None:
             if self._schedd.ready:
-                self._deliver_replies()
+                # At once, so that submissions are quick, but for a limited time.
+                if self._clock.monotonic() - self._gathered_at >= SUBMIT_SLICE_S:
+                    self._gather(0.0)
+                else:
+                    self._schedd.deliver()
             elif self._inputs:
                 self._feed(self._inputs.popleft())
             else:
@@ -252,13 +256,6 @@ class Loop:
             return
         if an_input.record is None and self.run.placements is not None:
             self.run.placements.note(an_input)
-
-    def _deliver_replies(self) -> None:
-        """Deliver replies at once, so that submissions are quick, but for a limited time."""
-        if self._clock.monotonic() - self._gathered_at >= SUBMIT_SLICE_S:
-            self._gather(0.0)
-        else:
-            self._schedd.deliver()
 
     def _publish_overdue(self, now: float) -> None:
         """Publish what is overdue: inputs may be pending for a quarter of an hour."""

@@ -119,7 +119,7 @@ class Performer:
     @property
     def rests(self) -> bool:
         """Whether nothing has been begun that is to be ended."""
-        return self.exit is None and self.shutdown is None and not self._pending_removals
+        return not (self.ending or self._pending_removals)
 
     def perform(self, actions: list[do.Action]) -> None:
         """Perform or begin actions, in order; results are added to the inputs."""
@@ -242,21 +242,18 @@ class Performer:
         return [job[:2] for job in jobs if job[:2] in told or engine.has_ended(job)]
 
     def _hold(self, action: do.HoldJobs) -> None:
-        self.run.schedd.ask(action, lambda error: self._held(action, error))
-
-    def _held(self, action: do.HoldJobs, error: PoolError | None) -> None:
-        if error is not None:
-            what = "release" if action.release else "put on hold"
-            cluster = action.cluster or self.run.job.cluster
-            self._say(f"Warning: could not {what} cluster {cluster}: {error.reason}")
+        what = "release" if action.release else "put on hold"
+        self._edit_jobs(action, f"{what} cluster {action.cluster or self.run.job.cluster}")
 
     def _prioritize(self, action: do.SetJobPriorities) -> None:
-        self.run.schedd.ask(action, lambda error: self._prioritized(action, error))
+        self._edit_jobs(action, f"set the priority of {len(action.jobs)} clusters")
 
-    def _prioritized(self, action: do.SetJobPriorities, error: PoolError | None) -> None:
-        if error is not None:
-            number = len(action.jobs)
-            self._say(f"Warning: could not set the priority of {number} clusters: {error.reason}")
+    def _edit_jobs(self, action: do.HoldJobs | do.SetJobPriorities, what: str) -> None:
+        def done(error: PoolError | None) -> None:
+            if error is not None:
+                self._say(f"Warning: could not {what}: {error.reason}")
+
+        self.run.schedd.ask(action, done)
 
     def _query(self, action: do.QueryQueue) -> None:
         """Ask the schedd, then read the log to its end: only then is a proc without events lost."""
@@ -352,12 +349,12 @@ class Performer:
             reset_retries=run.config.reset_retries_upon_rescue,
             lines=run.engine.rescue_lines(),
         )
+        answer = inputs.RescueWritten()
         try:
             run.files.replace(path, text)
         except FileError as error:
-            self._answers.append(inputs.RescueWritten(str(error)))
-        else:
-            self._answers.append(inputs.RescueWritten())
+            answer = inputs.RescueWritten(str(error))
+        self._answers.append(answer)
 
     def _write_save_point(self, action: do.WriteSavePoint) -> None:
         run, node = self.run, action.node

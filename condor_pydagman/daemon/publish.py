@@ -147,10 +147,7 @@ class Publisher:
         self._published.update(limits.items() & there.items())
         changes = {name: limits[name] for name in limits if there.get(name) != limits[name]}
         if changes:
-            self._edit(changes, self._remind_of_limits)
-
-    def _remind_of_limits(self) -> None:
-        self._timetable.remind("limits", self._clock.monotonic(), AD_RETRY_S)
+            self._edit(changes, "limits")
 
     def edited_limits(self, found: Mapping[str, object], edits: int) -> LimitsWanted | None:
         """What somebody has edited in the job ad, in which `found` was read after so many edits of
@@ -260,13 +257,10 @@ class Publisher:
         changes = own_ad.changed(new, {**self._published, **self._requested})
         if not changes and self.ad_age_s >= AD_RENEW_S:
             changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}
-        self._edit(changes, self._remind)
+        self._edit(changes, "ad")
 
-    def _remind(self) -> None:
-        self._timetable.remind("ad", self._clock.monotonic(), AD_RETRY_S)
-
-    def _edit(self, changes: dict[str, str], failed: Callable[[], None] = lambda: None) -> None:
-        """Put attributes into the job ad; `failed` is called if the schedd could not be told."""
+    def _edit(self, changes: dict[str, str], what: str) -> None:
+        """Put attributes into the job ad; `what` is due again if the schedd can't be told."""
 
         def done(error: PoolError | None) -> None:
             for name, value in changes.items():
@@ -276,7 +270,7 @@ class Publisher:
                 self._published.update(changes)
             else:
                 self.run.out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
-                failed()
+                self._timetable.remind(what, self._clock.monotonic(), AD_RETRY_S)
 
         if changes:
             self._requested.update(changes)

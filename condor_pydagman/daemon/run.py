@@ -166,15 +166,12 @@ class DagRun:
     @property
     def rests(self) -> bool:
         """Whether only the engine has what is known of the DAG, and nothing of it is under way."""
-        parts: list[Any] = [self.jobstate, self.scripts, self.helpers]
-        if (
-            self.extras is not None
-            or self._placements is not None
-            or self.log.more
-            or self.log.torn
-        ):
+        if self.extras is not None or self._placements is not None:
             return False
-        return all(part is None or part.rests for part in parts)
+        parts: list[Any] = [self.jobstate, self.scripts, self.helpers]
+        return not (self.log.more or self.log.torn) and all(
+            part is None or part.rests for part in parts
+        )
 
     def script_runner(self) -> ports.Scripts:
         """What runs scripts.  A DAG that had none has got them with a piece, whose `obstacle` has

@@ -176,6 +176,8 @@ def prepare(
 
 
 def _engine(it: Plan, dag: Dag, first_sequence: int, given: Given) -> Engine:
+    options = it.settings.options
+    mode = Mode.DRY_RUN if options.dry_run else Mode.RUN
     return Engine(
         dag,
         it.settings.config,
@@ -183,7 +185,7 @@ def _engine(it: Plan, dag: Dag, first_sequence: int, given: Given) -> Engine:
         admin=it.settings.admin,
         dag_id=it.job.cluster,
         first_sequence=first_sequence,
-        mode=_mode(it.settings.options),
+        mode=Mode.SETUP_ONLY if options.setup_only else mode,
         given=given,
     )
 
@@ -258,13 +260,6 @@ def _begin_anew(it: Plan) -> None:
     except PoolError as error:
         reason = f"can't tell the schedd that the DAG begins anew ({error.reason})"
         raise CannotStart(f"{reason}; starting again later", EXIT_RESTART) from None
-
-
-def _mode(options: DagmanOptions) -> Mode:
-    """What kind of run the options ask for."""
-    if options.setup_only:
-        return Mode.SETUP_ONLY
-    return Mode.DRY_RUN if options.dry_run else Mode.RUN
 
 
 def _is_recovering(it: Plan) -> bool:

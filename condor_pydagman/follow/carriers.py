@@ -12,7 +12,7 @@ from condor_pydagman.follow.run_model import Attempt, Carrier, Hold, NodeRun, Ru
 from condor_pydagman.vocabulary import JOB_ENDS, EventKind, NodeStatus
 
 _RUNS = (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED)
-_TAKEN = (EventKind.JOB_EVICTED, EventKind.SHADOW_EXCEPTION, EventKind.JOB_RECONNECT_FAILED)
+TAKEN = (EventKind.JOB_EVICTED, EventKind.SHADOW_EXCEPTION, EventKind.JOB_RECONNECT_FAILED)
 
 
 def in_queue(run: Run) -> Iterator[Carrier]:
@@ -86,8 +86,8 @@ def take(carrier: Carrier, event: LogEvent) -> None:
         job.holds.append(Hold(event.time, *why, job.job))
     elif kind == EventKind.JOB_RELEASED:
         _release(job, event.time)
-    elif kind in _TAKEN or kind == EventKind.JOB_SUSPENDED:
-        job.evictions += kind in _TAKEN and bool(job.running)
+    elif kind in TAKEN or kind == EventKind.JOB_SUSPENDED:
+        job.evictions += kind in TAKEN and bool(job.running)
         _set_running(job, 0, event.time)
 
 

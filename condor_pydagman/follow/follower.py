@@ -387,17 +387,14 @@ class Follower:
         elif line.text == "POST":  # it decides, whatever its jobs have done
             self.run.said_failed.pop(line.node, None)
         if line.text == "PRE":
-            if not self._is_pre_skip(line):  # of which an event is in the nodes log
+            dag, node = self.plan.dag, self.plan.dag.find(line.node)
+            skips = None if node is None else dag.pre_skips.get(node)
+            if not line.number or line.number != skips:  # else an event is in the nodes log
                 self._unlogged(line, JournalRecord.PRE_ENDED, State.PRE_WAIT)
         elif line.text == "HOLD":
             self._following().history.told_of_script(
                 line.node, "script.end", line.time, value=line.number
             )
-
-    def _is_pre_skip(self, line: OutLine) -> bool:
-        dag = self.plan.dag
-        node = dag.find(line.node)
-        return node is not None and bool(line.number) and dag.pre_skips.get(node) == line.number
 
     def _submit_failure(self, line: OutLine) -> None:
         self._learn(line.node)

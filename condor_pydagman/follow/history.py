@@ -32,6 +32,7 @@ from condor_pydagman.follow.run_model import (
     Run,
     ScriptRun,
 )
+from condor_pydagman.follow.tally import WINDOW_S
 from condor_pydagman.follow.unknown_dag import is_unknown
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import LEFT_OUT
@@ -55,9 +56,7 @@ _OF_UNKNOWN = [*_PUBLISHED]  # of nodes of which nobody knows whether they are t
 _OF_UNKNOWN[State.RETRY_WAIT] = NodeStatus.ERROR
 # States that follow from those of other nodes; of a node that has not begun they are not told.
 _FOLLOWING = (NodeStatus.READY, NodeStatus.FUTILE)
-WINDOW_S = 600.0  # of which the rate is told
 _SUBMITTED_ON_HOLD = ("submitted on hold at user's request", 15, 0)  # as the schedd's job ad says
-_TAKEN = (EventKind.JOB_EVICTED, EventKind.SHADOW_EXCEPTION, EventKind.JOB_RECONNECT_FAILED)
 
 
 class Observer(Feature):
@@ -321,11 +320,9 @@ class History:
         return NOTHING
 
     def _why_skipped(self, number: int) -> str:
-        for details in self.state.hooks.details:
-            text = details(number)
-            if text:
-                return text.partition(": ")[2] or "all its parents are skipped"
-        return ""
+        texts = (details(number) for details in self.state.hooks.details)
+        text = next(filter(None, texts), "")
+        return text and (text.partition(": ")[2] or "all its parents are skipped")
 
     def pop_changed(self) -> Collection[NodeRun]:
         """Nodes of which something has changed since the last call; the first call begins it."""
@@ -538,7 +535,7 @@ class History:
                 self._released(attempt, event)
             self._ended(seen, attempt, event)
         elif change is Change.IDLE:
-            if event.kind in _TAKEN and runs < ran:
+            if event.kind in carriers.TAKEN and runs < ran:
                 attempt.evictions += 1
                 attempt.outgrown += event_facts.has_outgrown(said(event))
                 self._evicted[event.cluster, event.proc] = event.time

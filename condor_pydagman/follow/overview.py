@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from condor_pydagman import feature_table
@@ -11,7 +12,7 @@ from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
 from condor_pydagman.follow.failures import failure_of
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import COUNTS, NodeRun, Run, newer_counts
+from condor_pydagman.follow.run_model import COUNTS, newer_counts
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import STALLED_S, Tally, per_second, since_last_end
 from condor_pydagman.named_tuple import NamedTuple
@@ -160,7 +161,10 @@ class Standing:
             counted,
             longest=_longest(tally),
             held=_held(tally),
-            failures=[_failure(node, run) for node in reversed(run.failures)][:MAX_LISTED],
+            failures=[
+                Failure(one.name, one.since, len(one.attempts), *failure_of(one, run).brief)
+                for one in islice(reversed(run.failures), MAX_LISTED)
+            ],
             placements=total(run.placements).as_json() if run.placements else {},
             of_features=of_features,
             not_run=tally.not_run(),
@@ -237,12 +241,8 @@ def _in_queue(tally: Tally) -> tuple[int, int]:
 
 
 def _longest(tally: Tally) -> list[Running]:
-    running = (
-        node
-        for node in with_jobs(tally.run, tally.run.in_queue.values())
-        if node.attempts[-1].running
-    )
-    found = [(node.name, node.attempts[-1]) for node in running]
+    nodes = with_jobs(tally.run, tally.run.in_queue.values())
+    found = [(node.name, last) for node in nodes if (last := node.attempts[-1]).running]
     found.sort(key=lambda one: one[1].started)
     return [
         Running(name, last.job, last.hosts[-1] if last.hosts else "", last.started)
@@ -268,7 +268,3 @@ def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
             for hold in attempt.holds:
                 if not hold.released:
                     yield node.name, hold.reason, hold.code
-
-
-def _failure(node: NodeRun, run: Run) -> Failure:
-    return Failure(node.name, node.since, len(node.attempts), *failure_of(node, run).brief)

@@ -193,7 +193,7 @@ class PastRuns:
         if line.job in self._running:
             self._running.discard(line.job)
             attempt.running -= 1
-            attempt.stopped = 0.0 if attempt.running else line.time
+            attempt.note_pause(attempt.running, line.time)
             if line.what == EVICTED or line.what in LOST:
                 attempt.evictions += 1
                 self._evicted[line.job] = line.time
@@ -214,9 +214,8 @@ class PastRuns:
             return
         self._running.add(line.job)
         self._evicted.pop(line.job, None)
-        if attempt.stopped:
-            attempt.pauses += ((attempt.stopped, line.time),)
-        attempt.running, attempt.stopped = attempt.running + 1, 0.0
+        attempt.running += 1
+        attempt.note_pause(attempt.running, line.time)
         attempt.started = attempt.started or line.time
 
 

@@ -7,7 +7,7 @@ green, purple that differ in lightness), and each state has a sign and a charact
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
@@ -220,8 +220,8 @@ def why_done(node: NodeRun) -> str:
         return ""
     state = _done(node)
     if state is Shown.SKIPPED:
-        unknown = _PRE_SKIP if node.is_pre_skipped else "it was skipped in an earlier run"
-        return node.why or unknown
+        pre_skip = "its PRE script returned the value of PRE_SKIP"
+        return node.why or (pre_skip if node.is_pre_skipped else "it was skipped in an earlier run")
     if state is Shown.CACHED:
         return node.why or LOOKS[state].meaning
     if state is Shown.NOT_NEEDED:
@@ -229,12 +229,9 @@ def why_done(node: NodeRun) -> str:
     return "CHOOSE leaves it out" if state is Shown.LEFT_OUT else node.why
 
 
-_PRE_SKIP = "its PRE script returned the value of PRE_SKIP"
-
-
-def in_words(counts: Mapping[str, int], states: Iterable[Shown] = BAR) -> Iterator[str]:
+def in_words(counts: Mapping[str, int]) -> Iterator[str]:
     """`12 skipped` for each state of which there are nodes; counts by keys."""
-    for state in states:
+    for state in BAR:
         key, word = LOOKS[state].key, LOOKS[state].word
         if counts.get(key):
             yield f"{counts[key]:,} {word}"

@@ -73,11 +73,11 @@ class Tally:
             return {}
         marks = self._engine.run.nodes.marks
         cached = self.feature("cache")
-        skipped = _with_mark(marks, _SKIPPED) + len(self.run.skipped)
+        skipped = marks.translate(_SKIPPED).count(1) + len(self.run.skipped)
         counts = {
             Shown.SKIPPED: skipped,
             Shown.CACHED: len(cached.cached) if cached is not None else 0,
-            Shown.NOT_NEEDED: _with_mark(marks, _NOT_NEEDED),
+            Shown.NOT_NEEDED: marks.translate(_NOT_NEEDED).count(1),
             Shown.LEFT_OUT: self._left_out(),
         }
         return {LOOKS[state].key: count for state, count in counts.items() if count}
@@ -161,7 +161,3 @@ def since_last_end(run: Run, now: float) -> float:
     at_once = max((len(one.nodes) for one in in_queue(run)), default=1)  # nodes that end together
     waited = since - _stood(run, run.ends[-1], now)
     return since if waited > (STALLED_NODES * at_once / rate if rate else 0.0) else 0.0
-
-
-def _with_mark(marks: bytearray, wanted: bytes) -> int:
-    return marks.translate(wanted).count(1)

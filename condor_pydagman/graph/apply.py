@@ -84,11 +84,9 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
 }
 
 
-def _empty(file: str) -> str:
-    return ""
-
-
-def apply(building: Building, command: Command, text_of: Callable[[str], str] = _empty) -> None:
+def apply(
+    building: Building, command: Command, text_of: Callable[[str], str] = lambda file: ""
+) -> None:
     """Apply a command; SPLICE and INCLUDE, which read another DAG file, are applied by `build`.
 
     Args:
@@ -147,7 +145,7 @@ def define_jobs(building: Building, simple: SimpleLines) -> None:
         raise NotSimple
     full = building.full_names(names)
     first = len(dag)
-    if not dag.add_jobs(full, building.texts(submits), simple.job_lines()):
+    if not dag.add_jobs(full, building.texts(submits), simple.numbers("JOB")):
         raise NotSimple
     scope.add(first, len(names))
     if scope.directory:

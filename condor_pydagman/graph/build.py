@@ -40,8 +40,8 @@ MAX_EDGES = 10 * MAX_NODES  # each PARENT line that shares its edges counts once
 _FORBIDDEN = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
 
-def enter(building: Building, command: commands.Splice) -> Scope:
-    """The scope of a new splice, which becomes the present one."""
+def enter(building: Building, command: commands.Splice) -> None:
+    """The scope of a new splice becomes the present one."""
     outer = building.scope
     name = outer.munge + command.name
     clash = "give the splice another name"
@@ -62,7 +62,6 @@ def enter(building: Building, command: commands.Splice) -> Scope:
     scope.enter_directory(command.directory)
     building.scope = scope
     building.has_splices = True
-    return scope
 
 
 def leave(building: Building, *, good: bool) -> None:
@@ -88,14 +87,6 @@ def end_file(building: Building) -> None:
         _lift_descriptions(building, outer, splice)
     if outer.outer is not None:
         _note_ends(building, outer)
-
-
-def arrange(building: Building) -> None:
-    """After all files: number the nodes in the order of stock DAGMan's list, and note splices."""
-    note(building)
-    order = array("i", chain.from_iterable(building.scope.ranges()))
-    if any(map(ne, order, range(len(order)))):
-        building.dag.renumber(order)
 
 
 def note(building: Building) -> None:
@@ -186,20 +177,14 @@ def placed(error: ProcessingError, file: str, line: int, text: str) -> Processin
     if not error.prefix:
         error.message += f" at {message(file)}:{line}"
     error.file, error.line, error.place = file, line, line
-    column = _column(text, error.at)
-    error.text, caret = excerpt(text, column or 0)
-    if column is not None:
+    column = -1
+    if error.at:  # where that stands by itself, if it does
+        found = re.search(rf"(?<!\S){re.escape(error.at)}(?!\S)", text)
+        column = found.start() if found else text.find(error.at)
+    error.text, caret = excerpt(text, max(column, 0))
+    if column >= 0:
         error.column, error.caret = column + 1, caret
     return error
-
-
-def _column(text: str, word: str) -> int | None:
-    """Where `word` stands in a line, from 0, by itself if possible; None if it does not."""
-    if not word:
-        return None
-    found = re.search(rf"(?<!\S){re.escape(word)}(?!\S)", text)
-    column = found.start() if found else text.find(word)
-    return column if column >= 0 else None
 
 
 def _pause() -> Files:
@@ -588,7 +573,10 @@ def complete_features(building: Building) -> None:
 
 
 def _complete(building: Building) -> None:
-    arrange(building)
+    note(building)
+    order = array("i", chain.from_iterable(building.scope.ranges()))  # that of stock's list
+    if any(map(ne, order, range(len(order)))):
+        building.dag.renumber(order)
     building.dag.category_limits = building.scope.limits
     building.dag.descriptions = building.scope.descriptions
     try:

@@ -19,7 +19,7 @@ from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 # What a name stands for that is no node, where a node was to be named: advice for messages.
 
-_ALL_NODES = "ALL_NODES"
+ALL_NODES = "ALL_NODES"
 
 
 def advice(dag: Dag, scope: Scope, name: str) -> str:
@@ -34,7 +34,7 @@ def advice(dag: Dag, scope: Scope, name: str) -> str:
         known = scope.sets[own]
         one = dag.names[known.nodes[0]]
         return f"{name} is a {known.kind}, and this names one node, such as {one}"
-    if name.upper() == _ALL_NODES:
+    if name.upper() == ALL_NODES:
         return (
             "this can't be said of ALL_NODES: name a node; a line that is for all of them says"
             " ALL_NODES without NODES"
@@ -52,7 +52,6 @@ def advice(dag: Dag, scope: Scope, name: str) -> str:
     return next(filter(None, found), "")
 
 
-ALL_NODES = "ALL_NODES"
 MAX_WARNINGS = 1000
 MAX_SHARED = 1 << 10  # values remembered for sharing; with more the look-up costs what it saves
 MAX_COMPARED = 2000  # node names among which a misspelt one is looked for
@@ -225,7 +224,12 @@ class Building:
         import difflib  # imported late: most DAG files are right
 
         near = difflib.get_close_matches(name, known, 1, 0.7)
-        return f"did you mean {near[0]}?" if near else self._inside_splice(name)
+        if near or self.dag.ids.get(self.scope.full(name)) is None:
+            return f"did you mean {near[0]}?" if near else ""
+        return (
+            "nodes inside a splice can't be named in the file that has the SPLICE command;"
+            " put the command into the splice's own file"
+        )
 
     def add_node(self, name: str, submit: str, kind: NodeKind, flags: int, line: int) -> int:
         """A new node of the file being read; `name` is its full name."""
@@ -319,14 +323,6 @@ class Building:
         shared: _T = self._shared.setdefault(key, value)
         return shared
 
-    def _inside_splice(self, name: str) -> str:
-        if self.dag.ids.get(self.scope.full(name)) is not None:
-            return (
-                "nodes inside a splice can't be named in the file that has the SPLICE command;"
-                " put the command into the splice's own file"
-            )
-        return ""
-
 
 def fail(text: str, hint: str = "", *, also: str = "", at: str = "") -> NoReturn:
     """Raise a ProcessingError, whose place the caller adds.
@@ -337,4 +333,4 @@ def fail(text: str, hint: str = "", *, also: str = "", at: str = "") -> NoReturn
         also: a second line of stock condor_dagman's.
         at: the word of the command's line that is wrong.
     """
-    raise ProcessingError(text, file="", hint=hint, also=also, at=at)
+    raise ProcessingError(text, hint=hint, also=also, at=at)

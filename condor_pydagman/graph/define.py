@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Sequence
-from typing import NoReturn
 
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import (
@@ -38,7 +37,11 @@ def job(building: Building, command: commands.Job) -> None:
         building.scope.descriptions[submit] = command.description
     elif submit.endswith(SUBDAG_SUFFIX) and command.kind != NodeKind.DATA:
         if command.kind != NodeKind.FINAL:
-            _refuse_nested_dag()
+            raise ProcessingError(
+                "The use of the JOB keyword for nested DAGs is prohibited.",
+                prefix="Error: ",
+                hint="write SUBDAG EXTERNAL and the name of the DAG file",
+            )
         subdag = submit[: -len(SUBDAG_SUFFIX)]
     _refuse_second(building, command.name, command.kind)
     node = _add(building, command, submit, command.kind)
@@ -110,20 +113,10 @@ def _refuse_second(building: Building, name: str, kind: NodeKind) -> None:
         raise ProcessingError(
             f"DAG already has a {word} node {building.dag.names[first[0]]};"
             f" attempting to add {word} node {building.scope.full(name)}",
-            file="",
             prefix="Error: ",
             also=f"Failed to add node {building.scope.full(name)} to DAG.",
             hint=f"there can be one {kind.name} node only, over all DAG files",
         )
-
-
-def _refuse_nested_dag() -> NoReturn:
-    raise ProcessingError(
-        "The use of the JOB keyword for nested DAGs is prohibited.",
-        file="",
-        prefix="Error: ",
-        hint="write SUBDAG EXTERNAL and the name of the DAG file",
-    )
 
 
 # The commands about the whole DAG: throttles of categories, files that DAGMan writes, REJECT.
@@ -145,24 +138,15 @@ def max_jobs(building: Building, command: commands.MaxJobs) -> None:
 
 def node_status_file(building: Building, command: commands.NodeStatusFile) -> None:
     """NODE_STATUS_FILE; that of a splice has no effect."""
-    if building.scope.outer is not None:
-        return
     old = building.dag.status_file
-    if old is not None:
-        building.warn(_not_overridden("NODE_STATUS_FILE", command.file, old.file), STRICT_HIGH)
-        return
-    building.dag.status_file = StatusFile(command.file, command.interval, command.always)
+    if _is_first(building, "NODE_STATUS_FILE", command.file, "" if old is None else old.file):
+        building.dag.status_file = StatusFile(command.file, command.interval, command.always)
 
 
 def jobstate_log(building: Building, command: commands.JobstateLog) -> None:
     """JOBSTATE_LOG; that of a splice has no effect."""
-    if building.scope.outer is not None:
-        return
-    old = building.dag.jobstate_log
-    if old:
-        building.warn(_not_overridden("JOBSTATE_LOG", command.file, old), STRICT_HIGH)
-        return
-    building.dag.jobstate_log = command.file
+    if _is_first(building, "JOBSTATE_LOG", command.file, building.dag.jobstate_log):
+        building.dag.jobstate_log = command.file
 
 
 def dot(building: Building, command: commands.Dot) -> None:
@@ -175,7 +159,6 @@ def reject(building: Building, command: commands.Reject) -> None:
     """REJECT."""
     raise ProcessingError(
         "DAG marked as rejected",
-        file="",
         prefix="",
         hint="take out the REJECT line when the DAG is ready to be run",
     )
@@ -204,8 +187,12 @@ def add_priority(building: Building) -> None:
             dag.priorities[node] = dag.priorities.get(node, 0) + more
 
 
-def _not_overridden(word: str, new: str, old: str) -> str:
-    return f"Warning: Attempt to set {word} to {new} does not override existing value of {old}"
+def _is_first(building: Building, word: str, new: str, old: str) -> bool:
+    """Whether a line is the first of its word outside of splices."""
+    if building.scope.outer is None and old:
+        text = f"Attempt to set {word} to {new} does not override existing value of {old}"
+        building.warn(f"Warning: {text}", STRICT_HIGH)
+    return building.scope.outer is None and not old
 
 
 # The commands that make edges: PARENT, CONNECT and the pins it connects.
@@ -247,7 +234,11 @@ def join(
     if building.special:
         _refuse_special(building, parents, children, with_node)
     if with_node:
-        node = _join_node(building)
+        name = building.join_name()
+        if building.defined_at(name) is not None:
+            fail(f"Join node name {name} already in use in DAG!!!", "rename that node")
+        flags = model.NOOP | model.JOIN
+        node = building.add_node(name, "DNE.sub", NodeKind.JOB, flags, 0)
         building.dag.add_edges(parents, (node,), weak=weak)
         building.dag.add_edges((node,), children)
     else:
@@ -317,7 +308,7 @@ def ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int
             continue
         unknown += 1
         text, hint = f"Unknown {which} node {name} specified", building.near(name)
-        building.errors.object(ProcessingError(text, file="", hint=hint, at=name))
+        building.errors.object(ProcessingError(text, hint=hint, at=name))
     return sorted(found) if unknown < len(order) else None
 
 
@@ -340,13 +331,6 @@ def _refuse_special(
                     "such a node can be neither parent nor child",
                     also=also,
                 )
-
-
-def _join_node(building: Building) -> int:
-    name = building.join_name()
-    if building.defined_at(name) is not None:
-        fail(f"Join node name {name} already in use in DAG!!!", "rename that node")
-    return building.add_node(name, "DNE.sub", NodeKind.JOB, model.NOOP | model.JOIN, 0)
 
 
 def _splice(building: Building, name: str, which: str) -> Scope:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress, count, islice, repeat
 from operator import eq, ge, gt, invert, le, lt, sub
 
-from condor_pydagman.graph.stepwise import Steps, at_once, in_parts, mapped
+from condor_pydagman.graph.stepwise import Steps, in_parts, mapped
 from condor_pydagman.named_tuple import NamedTuple
 
 # For each vertex a row of others: those after it, or those before it.
@@ -382,16 +382,12 @@ class Edges:
         self._tails = array("i", map(new.__getitem__, self._tails))
         self._heads = array("i", map(new.__getitem__, self._heads))
 
-    def finish(self, nodes: int, *, parents_later: bool = False) -> None:
+    def finish(self, nodes: int, *, parents_later: bool = False) -> Steps[None]:
         """Sort the edges of `nodes` nodes; one that was added twice counts once, strong if either
         was.
 
         `parents_later`: `parents` is not expected to be called; if it is, it sorts then.
         """
-        at_once(self.finish_in_steps(nodes, parents_later=parents_later))
-
-    def finish_in_steps(self, nodes: int, *, parents_later: bool = False) -> Steps[None]:
-        """As `finish`."""
         self._nodes = nodes
         if self._weak:
             self._weak.extend(bytes(len(self._tails) - len(self._weak)))

@@ -270,7 +270,7 @@ class Dag:
         self.warnings: list[str] = []  # stock DAGMan's
         self.remarks: list[DagFileWarning] = []  # ours
         self.places = Places()
-        self._changes = 0
+        self.changes = 0  # how often it has grown
         self._next_join: int | None = None  # None: not known yet
         self._odd_names: dict[str, int] | None = None
 
@@ -374,11 +374,11 @@ class Dag:
 
     def finish(self, *, parents_later: bool = False) -> None:
         """Sort the edges; only `grow` may add any from now on.  `parents_later` as in `Edges`."""
-        self.edges.finish(len(self.names), parents_later=parents_later)
+        at_once(self.finish_in_steps(parents_later=parents_later))
 
     def finish_in_steps(self, *, parents_later: bool = False) -> Steps[None]:
         """As `finish`."""
-        return self.edges.finish_in_steps(len(self.names), parents_later=parents_later)
+        return self.edges.finish(len(self.names), parents_later=parents_later)
 
     @property
     def next_join(self) -> int:
@@ -401,16 +401,11 @@ class Dag:
             node = self.kinds.find(kind, node + 1)
         return found
 
-    @property
-    def changes(self) -> int:
-        """How often it has grown."""
-        return self._changes
-
     def changed(self, new: Sequence[int]) -> None:
         """It has got `new` nodes: `find` is to look for odd names anew."""
         if self._next_join is not None:
             self._note_joins(new)
-        self._changes += 1
+        self.changes += 1
         self._odd_names = None
 
     @property

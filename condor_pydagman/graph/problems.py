@@ -22,20 +22,15 @@ class ProcessingError(DagFileError):
         self,
         message: str,
         *,
-        file: str,
+        file: str = "",
         line: int = 0,
-        text: str = "",
         hint: str = "",
         prefix: str = "ERROR: ",
         also: str = "",
         at: str = "",
     ) -> None:
         super().__init__(
-            printable.message(message),
-            file=file,
-            line=line,
-            excerpt=(text, 0),
-            hint=printable.message(hint),
+            printable.message(message), file=file, line=line, hint=printable.message(hint)
         )
         self.prefix = prefix  # what stock DAGMan puts before the message
         self.also = printable.message(also)  # a second line of stock DAGMan's, or ''
@@ -131,7 +126,10 @@ class DagFileErrors(PydagmanError):
         super().__init__(str(errors[0]))
         # at least one, in the order in which stock DAGMan would meet them; one of a file that
         # several SPLICEs name is there once
-        self.errors = _without_repeats(errors)
+        first: dict[object, DagFileError] = {}
+        for error in errors:
+            first.setdefault((error.file, error.line, error.column, error.message), error)
+        self.errors = list(first.values())
         self.warnings = list(warnings)  # those given before
         self.lost = lost  # how many more errors there are
 
@@ -157,10 +155,3 @@ class DagFileErrors(PydagmanError):
         if more > 0:
             parts.append(f"and {more} more")
         return "\n".join(parts)
-
-
-def _without_repeats(errors: Sequence[DagFileError]) -> list[DagFileError]:
-    first: dict[object, DagFileError] = {}
-    for error in errors:
-        first.setdefault((error.file, error.line, error.column, error.message), error)
-    return list(first.values())

@@ -173,8 +173,11 @@ class _Found:
         if self._columns is None:
             if self._edges is not None:
                 self._columns = self._edges.parents, list(map(" ".join, zip(*self._edges.children)))
+            elif self._rows:
+                first, second = zip(*self._rows)
+                self._columns = first, second
             else:
-                self._columns = _columns(self._rows)
+                self._columns = (), ()
         return self._columns
 
     def edges(self) -> Edges | None:
@@ -185,13 +188,6 @@ class _Found:
 
 
 _NOTHING = _Found(0)
-
-
-def _columns(rows: Rows | None) -> Columns:
-    if not rows:
-        return (), ()
-    first, second = zip(*rows)
-    return first, second
 
 
 def _uniform_edges(rows: Rows) -> Edges | None:
@@ -236,15 +232,7 @@ class SimpleLines:
             return self.text
         each = self.text[1:].split("\n")
         first = self.line
-        return "\n" + "\n".join(each[number - first] for number in self._numbers(kind))
-
-    def job_lines(self) -> Sequence[int]:
-        """The number of each JOB line."""
-        return self._numbers("JOB")
-
-    def parent_lines(self) -> Sequence[int]:
-        """The number of each PARENT line."""
-        return self._numbers("PARENT")
+        return "\n" + "\n".join(each[number - first] for number in self.numbers(kind))
 
     def _of(self, kind: str) -> _Found:
         found = self._found.get(kind)
@@ -252,7 +240,8 @@ class SimpleLines:
             found = self._found[kind] = _again(kind, self.text, self.lines)
         return found
 
-    def _numbers(self, kind: str) -> Sequence[int]:
+    def numbers(self, kind: str) -> Sequence[int]:
+        """The number of each line of a kind."""
         found = self._of(kind)
         if found.numbers is None:
             if found.lines == self.lines:
@@ -280,7 +269,11 @@ def find_lines(block: str, begin: int, line: int, *, odd: bool = False) -> Simpl
     if end < begin:
         return None
     text = "\n" + block[begin:end]
-    return (None if odd else _whole(text, line)) or _begin(text, line)
+    found = None if odd else _whole(text, line)
+    if found is not None:
+        return found
+    first_odd = _odd().search(text)
+    return _whole(text[: first_odd.start()] if first_odd else text, line)
 
 
 def lines_found_before(block: str, begin: int, simple: tuple[int, int, int]) -> SimpleLines:
@@ -325,12 +318,6 @@ def _whole(text: str, line: int) -> SimpleLines | None:
         return None
     found = _all_interleaved(text, lines) or _all_by_search(text, lines)
     return None if found is None else SimpleLines(line, lines, text, found)
-
-
-def _begin(text: str, line: int) -> SimpleLines | None:
-    """The lines before the first that is not simple."""
-    odd = _odd().search(text)
-    return _whole(text[: odd.start()] if odd else text, line)
 
 
 class _Interleaved(NamedTuple):

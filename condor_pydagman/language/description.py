@@ -152,8 +152,9 @@ def statements(text: str) -> Iterator[Statement]:
         head, end = lines[place].strip(), place + 1
         block = _BLOCK.fullmatch(head)
         tag = block[1] if block else ""
-        if tag:
-            end = _block_end(lines, place, tag)
+        if tag:  # if it has no end, the schedd's parser reports the error with the line
+            ends = (n + 1 for n in range(end, len(lines)) if lines[n].strip() == "@" + tag)
+            end = next(ends, len(lines))
         elif head[-1:] == "\\" and head[0] != "#":
             while end < len(lines) and lines[end - 1].rstrip().endswith("\\"):
                 end += 1
@@ -169,22 +170,13 @@ def statements(text: str) -> Iterator[Statement]:
         place = end
 
 
-def _block_end(lines: list[str], start: int, tag: str) -> int:
-    for place in range(start + 1, len(lines)):
-        if lines[place].strip() == "@" + tag:
-            return place + 1
-    return len(lines)  # the schedd's parser reports the error with the line
-
-
 def _items_end(lines: list[str], end: int, items: Items | None) -> int:
     """Number of the line after a `queue` statement's inline items, if it has any; `end` is that
     of the line after the statement."""
     if items is None or not items.source.startswith("(") or items.source.endswith(")"):
         return end
-    for place in range(end, len(lines)):
-        if lines[place].lstrip().startswith(")"):
-            return place + 1
-    return len(lines)
+    ends = (n + 1 for n in range(end, len(lines)) if lines[n].lstrip().startswith(")"))
+    return next(ends, len(lines))
 
 
 # A description, cut where DAGMan's own lines go.  Pairs of text: lines up to a queue statement, and

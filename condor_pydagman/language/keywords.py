@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, cast
 
 from condor_pydagman.feature_table import FEATURE_OF, FEATURES, part
@@ -43,21 +44,13 @@ def _node(word: str, summary: str) -> CommandWord:
     return CommandWord(word, usage, summary, defines=True, inline=True)
 
 
-def _defines(usage: str, summary: str) -> CommandWord:
-    return CommandWord(usage.split()[0], usage, summary, defines=True)
+def _uses(usage: str, summary: str, **more: Any) -> CommandWord:
+    return CommandWord(usage.split()[0], usage, summary, **more)
 
 
-def _uses(usage: str, summary: str) -> CommandWord:
-    return CommandWord(usage.split()[0], usage, summary)
-
-
-def _saved(usage: str, summary: str) -> CommandWord:
-    return _uses(usage, summary)._replace(in_rescue=True)
-
-
-def _submit_only(usage: str, summary: str) -> CommandWord:
-    return CommandWord(usage.split()[0], usage, summary, submit_only=True)
-
+_defines = partial(_uses, defines=True)
+_saved = partial(_uses, in_rescue=True)
+_submit_only = partial(_uses, submit_only=True)
 
 _TABLE = (
     _node("JOB", "A node that runs a job."),
@@ -72,7 +65,8 @@ _TABLE = (
     _defines(
         r"SUBMIT_DESCRIPTION <name> {\n<inline description>\n}",
         "A submit description that several nodes can name.",
-    )._replace(inline=True),
+        inline=True,
+    ),
     _defines("REJECT", "A mark that this DAG must not be run."),
     _defines(
         "DOT <file> [UPDATE|DONT-UPDATE] [OVERWRITE|DONT-OVERWRITE] [INCLUDE <header file>]",
@@ -121,7 +115,8 @@ _TABLE = (
     _saved(
         "NOT_DONE <node>",
         "A node that a JOB line calls DONE, and that has run anew; only in a rescue file.",
-    )._replace(extension=True),
+        extension=True,
+    ),
     _saved("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),
@@ -130,9 +125,8 @@ _TABLE = (
 )
 
 LANGUAGE: dict[str, CommandWord] = {one.word: one for one in _TABLE}
-ROWS: dict[
-    str, Any
-] = {}  # by the words of features whose grammar is loaded, see `features.common.rows`
+# By the words of features whose grammar is loaded, see `features.common.rows`.
+ROWS: dict[str, Any] = {}
 
 WORDS = frozenset(LANGUAGE) | FEATURE_OF.keys()
 DEFINING = frozenset(one.word for one in _TABLE if one.defines).union(

@@ -186,7 +186,6 @@ class LineError(ValueError):
 
 ITEM_DOLLAR = "$(DAGMAN_DOLLAR)"
 _MAY_BEGIN = re.compile(r"X(?=[$(\[]|\Z)".replace("X", re.escape(ITEM_DOLLAR)))
-_BLANKS = " \t\r"
 _QUOTES = "\"'"
 
 
@@ -264,7 +263,7 @@ def _closing_quotes(name: str) -> dict[int, int]:
     for position in range(len(name) - 1, -1, -1):
         character = name[position]
         if character not in _QUOTES:
-            fits = fits and character not in _BLANKS
+            fits = fits and character not in SEPARATORS
             continue
         rest_fits = fits
         fits = character in ends

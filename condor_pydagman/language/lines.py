@@ -219,10 +219,8 @@ class _Joined:
             self._pieces.clear()
 
     def text(self) -> str:
-        chunks = (
-            [*self._chunks, self._separator.join(self._pieces)] if self._pieces else self._chunks
-        )
-        return self._separator.join(chunks)
+        left = [self._separator.join(self._pieces)] if self._pieces else []
+        return self._separator.join([*self._chunks, *left])
 
 
 def in_blocks(text: str) -> Iterator[str]:
@@ -305,11 +303,11 @@ def needed(words: Words, missing: str, expected: tuple[str, ...] = ()) -> str:
     return word
 
 
-def needed_file(words: Words, missing: str) -> str:
+def needed_file(words: Words, missing: str, hint: str = "") -> str:
     """The name of a file or directory, without its quotes."""
     word = words.next_file()
     if not word:
-        raise LineError(missing, words)
+        raise LineError(missing, words, hint=hint)
     return word
 
 

@@ -58,7 +58,13 @@ def _pair(key: str, words: Words) -> tuple[str, str]:
         raise LineError("Key contains quotation mark", words, hint="only the value may be quoted")
     if not key:
         raise LineError("Key value pair missing key", words)
-    return _checked_key(key, words), _value(key, words)
+    if key[0] == "+":
+        key = "My." + key[1:]
+    if key == "My.":
+        raise LineError("Variable name must contain at least one alphanumeric character", words)
+    if key[:5].lower() == "queue":
+        raise LineError(f"Illegal variable name '{key}': name can not begin with 'queue'", words)
+    return key, _value(key, words)
 
 
 def _value(key: str, words: Words) -> str:
@@ -83,16 +89,6 @@ def _value(key: str, words: Words) -> str:
     value = words.next()
     # Stock takes the first and the last character off, whether or not the last is the quote.
     return value[1:-1] if follows in "\"'" else value
-
-
-def _checked_key(key: str, words: Words) -> str:
-    if key[0] == "+":
-        key = "My." + key[1:]
-    if key == "My.":
-        raise LineError("Variable name must contain at least one alphanumeric character", words)
-    if key[:5].lower() == "queue":
-        raise LineError(f"Illegal variable name '{key}': name can not begin with 'queue'", words)
-    return key
 
 
 _STREAMS = ("STDOUT", "STDERR", "ALL")

@@ -31,17 +31,10 @@ from condor_pydagman.language.lines import (
     number,
     unexpected,
 )
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_DIRECTORY = "No directory path provided for DIR subcommand"
 _NO_SUBMIT = "No submit description provided"
-
-
-class _Options(NamedTuple):
-    directory: str
-    noop: bool
-    done: bool
 
 
 def read_job(
@@ -54,7 +47,7 @@ def read_job(
     for the node's name."""
     line = context.lines.number
     name = new_node_name(words, context)
-    submit = _submit(words, f"a node needs {needs.format(name[:40])}")
+    submit = needed_file(words, _NO_SUBMIT, f"a node needs {needs.format(name[:40])}")
     description = None
     if _opens_description(submit):
         description, words = _description(submit, words, context)
@@ -77,7 +70,7 @@ def read_subdag(words: Words, context: Context) -> Command:
     if normal(needed(words, missing, ("EXTERNAL",))) != "EXTERNAL":
         raise LineError(missing, words, ("EXTERNAL",))
     name = new_node_name(words, context)
-    file = _submit(words, "a sub-DAG needs its DAG file")
+    file = needed_file(words, _NO_SUBMIT, "a sub-DAG needs its DAG file")
     return commands.Subdag(context.lines.number, name, file, *_options(words))
 
 
@@ -144,20 +137,14 @@ def skip_description(words: Words, context: Context) -> None:
         _description(opening, words, context)
 
 
-def _submit(words: Words, hint: str) -> str:
-    submit = words.next_file()
-    if not submit:
-        raise LineError(_NO_SUBMIT, words, hint=hint)
-    return submit
-
-
-def _options(words: Words) -> _Options:
+def _options(words: Words) -> tuple[str, bool, bool]:
+    """DIR, NOOP and DONE."""
     directory, noop, done = "", False, False
     while True:
         word = words.next()
         option = normal(word)
         if not word:
-            return _Options(directory, noop, done)
+            return directory, noop, done
         if option == "DIR":
             directory = needed_file(words, _NO_DIRECTORY)
         elif option == "NOOP":

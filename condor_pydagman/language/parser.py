@@ -288,24 +288,13 @@ class _Parser:
             self._reading.errors.append(error)
 
     def _wrong(self, syntax: Syntax, number: int, wrong: LineError | QuotingError) -> None:
-        if self._reading.full:
+        if self._reading.full:  # else it would take long to look for the hint
             self._reading.lost += 1
             return
-        row = about(syntax.word)
-        where = self._lines.where(wrong.column)
-        self._add(
-            DagFileError(
-                message(str(wrong)),
-                file=self._reading.file,
-                line=number,
-                place=where.number,
-                column=where.column + 1,
-                excerpt=excerpt(where.raw, where.column),
-                command=row.called or row.word,
-                usage=(isinstance(wrong, LineError) and wrong.usage) or row.usage,
-                hint=message(hints.of_wrong(wrong)),
-            )
-        )
+        row, where = about(syntax.word), self._lines.where(wrong.column)
+        usage = (isinstance(wrong, LineError) and wrong.usage) or row.usage
+        hint, command = hints.of_wrong(wrong), row.called or row.word
+        self._add_at(where, number, str(wrong), usage, hint, command)
 
     def _unknown(self, word: str, line: str) -> None:
         if self._reading.is_second_reading:
@@ -313,17 +302,24 @@ class _Parser:
         if self._reading.full:
             self._reading.lost += 1
             return
-        where = self._lines.where(0)
+        where, text = self._lines.where(0), f"'{word.replace('-', '_')}' is not a valid DAG command"
+        hint = hints.of_unknown(word, line, WORDS, where.number)
+        self._add_at(where, self._lines.number, text, "Not a valid command", hint)
+
+    def _add_at(
+        self, where: Where, line: int, text: str, usage: str, hint: str, command: str = ""
+    ) -> None:
         self._add(
             DagFileError(
-                message(f"'{word.replace('-', '_')}' is not a valid DAG command"),
+                message(text),
                 file=self._reading.file,
-                line=self._lines.number,
+                line=line,
                 place=where.number,
                 column=where.column + 1,
                 excerpt=excerpt(where.raw, where.column),
-                usage="Not a valid command",
-                hint=message(hints.of_unknown(word, line, WORDS, where.number)),
+                command=command,
+                usage=usage,
+                hint=message(hint),
             )
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _BLANKS = " \t\r\n"  # others are of a word's text
+_OUTER = re.compile('"([^"]*(?:""[^"]*)*)"(?!")')
 _QUOTED = re.compile("'((?:[^']|'')*)'(?!')")
 _WORD = re.compile(rf"(?:[^{_BLANKS}']|{_QUOTED.pattern})+|'")  # or a quote that nothing ends
 _OLD_WORD = re.compile(f"[^{_BLANKS}]+")
@@ -31,32 +32,19 @@ def parse_quoted(text: str) -> list[str]:
     Raises:
         ValueError: the quotes don't match; the message is stock's.
     """
-    return _split(_unquoted(text))
-
-
-def _unquoted(text: str) -> str:
-    """What stands between the outer double quotes, doubled ones made single."""
     text = text.lstrip()
     if not text.startswith('"'):
         raise ValueError("Expecting a double-quote at the beginning.")
-    parts: list[str] = []
-    at = 1
-    while True:
-        end = text.find('"', at)
-        if end < 0:
-            raise ValueError("Unterminated double-quote.")
-        parts.append(text[at:end])
-        if text[end + 1 : end + 2] != '"':
-            break
-        parts.append('"')
-        at = end + 2
-    if text[end + 1 :].strip():
+    found = _OUTER.match(text)
+    if found is None:
+        raise ValueError("Unterminated double-quote.")
+    if text[found.end() :].strip():
         raise ValueError(
             "Unexpected characters following double-quote.  Did you forget to escape the "
             "double-quote by repeating it?  Here is the quote and trailing characters: "
-            + text[end:]
+            + text[found.end() - 1 :]
         )
-    return "".join(parts)
+    return _split(found[1].replace('""', '"'))
 
 
 def _split(raw: str) -> list[str]:

@@ -115,23 +115,14 @@ BY_UNIVERSE = {
     **dict.fromkeys(("scheduler", "7", "java", "10"), ()),
 }
 
+_TIMED = """
+cron_minute cron_hour cron_day_of_month cron_month cron_day_of_week deferral_time
+cronminute cronhour crondayofmonth cronmonth crondayofweek deferraltime
+"""
 # Commands that count beside one of others only: the others, and what they bring.
 BESIDE = (
     (
-        {
-            "cron_minute",
-            "cron_hour",
-            "cron_day_of_month",
-            "cron_month",
-            "cron_day_of_week",
-            "deferral_time",
-            "cronminute",
-            "cronhour",
-            "crondayofmonth",
-            "cronmonth",
-            "crondayofweek",
-            "deferraltime",
-        },
+        set(_TIMED.split()),
         _groups(
             "cron_prep_time=cronpreptime cron_window=cronwindow"
             " deferral_prep_time=deferralpreptime deferral_window=deferralwindow"

@@ -70,25 +70,6 @@ def rest(missing: str) -> Argument:
     return Argument(read, str)
 
 
-class FixedLine(NamedTuple):
-    """The line of a command whose fields are the number of its line, then its arguments."""
-
-    word: str
-    command: Callable[..., Command]
-    arguments: tuple[Argument, ...]
-
-    def read(self, words: Words, context: Context) -> Command:
-        """The command that the words after the command word say."""
-        values = [argument.read(words) for argument in self.arguments]
-        end(words)
-        return self.command(context.lines.number, *values)
-
-    def write(self, command: Command) -> str:
-        """The line of the command."""
-        values = zip(self.arguments, command[1:])
-        return " ".join([self.word, *(argument.write(value) for argument, value in values)])
-
-
 class Syntax(NamedTuple):
     """How the line of a command is read and written."""
 
@@ -102,8 +83,18 @@ class Syntax(NamedTuple):
 
 def fixed(word: str, command: type[Any], *arguments: Argument) -> Syntax:
     """The row of a command whose fields are the number of its line, then its arguments."""
-    line = FixedLine(word, command, arguments)
-    return Syntax(word, command, line.read, line.write)
+
+    def read(words: Words, context: Context) -> Command:
+        values = [argument.read(words) for argument in arguments]
+        end(words)
+        made: Command = command(context.lines.number, *values)
+        return made
+
+    def write(one: Command) -> str:
+        values = zip(arguments, one[1:])
+        return " ".join([word, *(argument.write(value) for argument, value in values)])
+
+    return Syntax(word, command, read, write)
 
 
 _CATEGORY = name("No category name specified")

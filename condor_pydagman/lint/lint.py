@@ -67,7 +67,10 @@ def lint(
             feature.of_option(dag)
         check_graph(dag, findings)
         check_macros(dag, world, findings)
-        _check_around(dag, world, findings, options)
+        for name in dag.features:  # what they find that is not of the Dag alone
+            check = own(name, "lint", "check_around")
+            if check is not None:
+                check(dag, world, findings, options)
     for remark in dag.remarks:
         code = "DAG105" if remark.message.startswith(_CUT_OFF) else "DAG106"
         findings.add(code, remark.message, place=f"{remark.file}:{remark.line}")
@@ -79,13 +82,6 @@ def lint(
     _show_lines(findings, world)
     findings.kept.sort(key=_order)
     return findings
-
-
-def _check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
-    """What features find that is not of the Dag alone."""
-    checks = (own(name, "lint", "check_around") for name in dag.features)
-    for check in filter(None, checks):
-        check(dag, world, findings, options)
 
 
 def place_of(

@@ -243,7 +243,7 @@ class _Reader(DagReader):
                 if splices:
                     odd.append(kind)
                 else:
-                    numbers = simple.parent_lines()
+                    numbers = simple.numbers("PARENT")
                     compact = numbers if isinstance(numbers, range) else array("i", numbers)
                     later.append(_Rows(compact, simple.text_of(kind)))
         return odd

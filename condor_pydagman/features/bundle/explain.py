@@ -170,14 +170,10 @@ def _why_not_behind(facts: Facts, dag: Dag, lines: Mapping[int, BundleLine], nod
             behind = f"behind {message(dag.names[parent])} in {bundle.name}"
             if own.name in bundle.nodes:
                 return f" It was to run {behind}, which has not run it."
-            why = _why_not(dag, lines, parent, node) or _guess(facts, dag, parent, node)
+            why = why_apart(dag, node) or alone_in(dag, lines).get(node)
+            why = why or why_unlike(dag, lines, parent, node) or _guess(facts, dag, parent, node)
             return f" It did not run {behind}: {message(why)}."
     return ""
-
-
-def _why_not(dag: Dag, lines: Mapping[int, BundleLine], parent: int, node: int) -> str:
-    alone = alone_in(dag, lines).get(node)
-    return why_apart(dag, node) or alone or why_unlike(dag, lines, parent, node)
 
 
 def _guess(facts: Facts, dag: Dag, parent: int, node: int) -> str:

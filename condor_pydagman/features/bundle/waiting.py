@@ -142,7 +142,10 @@ class Waiting:
             run.emit(do.Ask(HELPER, SlotsWanted()))
         if self.learned.slots is None:
             return
-        urgent = self._most_urgent()
+        # The highest priority of nodes whose turn comes before it is known if they wait.
+        first = (self.run.ready.first(), self.unseen.first(), next(iter(self.looked_at), None))
+        known = (self.kinds.priority(one) for one in first if one is not None)
+        urgent = max(known, default=None)
         for key, group in sorted(self.groups.items(), key=lambda one: -one[0].priority):
             if urgent is not None and urgent > key.priority:
                 return
@@ -155,11 +158,6 @@ class Waiting:
                 if not nodes or run.categories.free(nodes[0]) < parallel:
                     break
                 yield key.kind, nodes, parallel
-
-    def _most_urgent(self) -> int | None:
-        """The highest priority of nodes whose turn comes before it is known if they wait."""
-        first = (self.run.ready.first(), self.unseen.first(), next(iter(self.looked_at), None))
-        return max((self.kinds.priority(one) for one in first if one is not None), default=None)
 
     def _next_nodes(self, key: Key, group: Group) -> Sequence[int]:
         """The nodes of the next bundle, with those that run behind them; none: none yet."""

@@ -20,14 +20,13 @@ class FirstNodes:
 
     def starts_first(self, node: int) -> bool:
         """Whether no node runs before this one, but for a SERVICE."""
-        return self._dag.kinds[node] in self._kinds and not self._is_preceded(node)
+        dag = self._dag
+        if dag.kinds[node] not in self._kinds:
+            return False
+        if not self._some_are_done:
+            return not dag.has_parents(node)
+        return all(dag.flags[parent] & DONE for parent in dag.parents(node))
 
     def job_is_first(self, node: int) -> bool:
         """Whether not even a PRE script runs before the node's job."""
         return self._dag.script(node, ScriptKind.PRE) is None and self.starts_first(node)
-
-    def _is_preceded(self, node: int) -> bool:
-        dag = self._dag
-        if not self._some_are_done:
-            return dag.has_parents(node)
-        return any(not dag.flags[parent] & DONE for parent in dag.parents(node))

@@ -106,7 +106,6 @@ class UsesOfDag(FeatureData):
             if not use.of.nodes:
                 yield ProcessingError(
                     f"{self.word} {use[0]}: no new node is meant",
-                    file="",
                     hint="in what is added to a DAG that runs, it is about new nodes only",
                 )
 

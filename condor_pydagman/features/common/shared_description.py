@@ -101,7 +101,8 @@ def may_differ(keys: Iterable[str], text: str) -> bool:
     while True:
         before = len(differ)
         for key, value, used in words:
-            if key not in differ and "$" in value and _depends(value, used, differ):
+            depends = not used.isdisjoint(differ) or "$random" in value.lower()
+            if key not in differ and "$" in value and depends:
                 differ[key] = _has_value(value, differ)
         if len(differ) == before:
             break
@@ -115,10 +116,6 @@ def _is_plain(value: str) -> bool:
     if value.lower() in _NO_VALUE or value.endswith(_PART_OF_A_SCHEME):
         return False
     return "$" not in value.replace("$(DOLLAR)", "")
-
-
-def _depends(value: str, used: set[str], differ: Mapping[str, bool]) -> bool:
-    return not used.isdisjoint(differ) or "$random" in value.lower()
 
 
 def _has_value(value: str, differ: Mapping[str, bool]) -> bool:

@@ -92,16 +92,15 @@ class Together:
         template = self._submitter.template_of(action.nodes[0].node)
         if shared_description.obstacle(template):
             return "", 1
-        lines = [self._added_lines(one) for one in action.nodes]
+        lines = []
+        for one in action.nodes:
+            at = self._submitter.at_submission(one)
+            added = job_description.added_lines(self._run.dag, one.node, self._run.workflow, at)
+            lines.append(shared_description.NodeLines(*added))
         text, count = shared_description.shared(template, lines)
         if count == 0:
             self._alone.add(template)
         return text, count
-
-    def _added_lines(self, action: do.SubmitNode) -> shared_description.NodeLines:
-        run, at = self._run, self._submitter.at_submission(action)
-        lines = job_description.added_lines(run.dag, action.node, run.workflow, at)
-        return shared_description.NodeLines(*lines)
 
     def may_share(self, node: int, procs: int, *, warned: bool) -> bool:
         """Whether others with the node's submit file may be submitted together."""

@@ -322,7 +322,10 @@ class DataNodes:
         if run.resumes:
             return
         if not run.rescue_number:
-            _remove_journals(self._directory)
+            with os.scandir(self._directory) as entries:
+                journals = [entry.path for entry in entries if entry.name.endswith(JOURNAL)]
+            for path in journals:
+                os.unlink(path)
         for group in run.dag.groups:
             if not group.matched:
                 self.forget(group.nodes)
@@ -350,10 +353,3 @@ def _make_private(directory: str) -> None:
             os.fchmod(fd, 0o700)
     finally:
         os.close(fd)
-
-
-def _remove_journals(directory: str) -> None:
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.name.endswith(JOURNAL):
-                os.unlink(entry.path)

@@ -66,14 +66,10 @@ def notices(facts: Facts) -> Iterator[Notice]:
 
 
 def _reached_words(facts: Facts, line: str, reached: ReachedEnough) -> Notice:
-    names = tuple(_unneeded(facts, line)) if facts.may_count else ()
+    nodes = facts.run.nodes.values() if facts.may_count else ()
+    names = tuple(node.name for node in nodes if node.is_unneeded and line in node.why)
     left = f"; {number_of(len(names), 'node')} {does(len(names), 'be')} not needed" if names else ""
     sentence = f"{message(line)} is reached: {message(reached.record.counts)}{left}."
     evidence = reached.evidence(facts.nodes_log)
     notice = Notice("enough.reached", Weight.NOTE, sentence, names, evidence, since=reached.time)
     return notice._replace(says_all=True)
-
-
-def _unneeded(facts: Facts, line: str) -> Iterator[str]:
-    nodes = facts.run.nodes.values()
-    return (run.name for run in nodes if run.is_unneeded and line in run.why)

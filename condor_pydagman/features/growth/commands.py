@@ -392,7 +392,7 @@ def restore(dag: Dag, text: str, pieces: Mapping[str, Any]) -> None:
         try:
             piece = pieces.get(digest)
         except FileError as error:
-            raise DagFileErrors([ProcessingError(str(error), file="")]) from None
+            raise DagFileErrors([ProcessingError(str(error))]) from None
         if piece is not None:
             add_piece(dag, piece, int(number))
 

@@ -328,7 +328,7 @@ def _asked_in_vain(scatter: Scatter, values: Mapping[str, str]) -> ProcessingErr
                 words = len(values) - 2
                 message = f"VARS {key}={pattern} asks for word {asked} of a line with {words}"
                 hint = "add the word to the line, or take the line away"
-                return ProcessingError(message, file="", hint=hint)
+                return ProcessingError(message, hint=hint)
     return None
 
 
@@ -352,7 +352,6 @@ def _no_name(scatter: Scatter, line: int, item: str, name: str) -> ProcessingErr
         hint = f"the pattern is {scatter.pattern}, and the line has {number}"
     error = ProcessingError(
         f"'{name}' can't be the name of a node",
-        file="",
         hint=hint,
         at=item,
     )

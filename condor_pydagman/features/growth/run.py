@@ -31,6 +31,8 @@ from condor_pydagman.vocabulary import EXIT_RESTART, FEEDING, LAST, NO_NODE, RET
 
 HELPER = "growth"
 
+_UNTRIED = NOT_BEGUN - {State.RETRY_WAIT} | {State.FUTILE}
+
 
 class ReadPiece(NamedTuple):
     """Read what a node that has ended well adds to the DAG, and keep its text.
@@ -143,8 +145,8 @@ class Growing(Feature):
 
     def has_begun(self, node: int) -> bool:
         """Whether a node can't get another parent any more."""
-        states = self.run.nodes.states
-        return any(_is_begun(states[one]) for one in (node, *self._decided((node,))))
+        found = map(self.run.nodes.states.__getitem__, (node, *self._decided((node,))))
+        return any(state not in _UNTRIED for state in found)
 
     def _decided(self, children: Iterable[int]) -> list[int]:
         """Of nodes that get further parents, those whose turn is decided by more than that; also
@@ -347,7 +349,3 @@ class Growing(Feature):
         """Nodes whose piece is to come are GROWING."""
         growing = set(self.run.nodes.in_state(State.GROWING))
         assert growing == set(self.wanting), (growing, self.wanting)
-
-
-def _is_begun(state: int) -> bool:
-    return state != State.FUTILE and (state not in NOT_BEGUN or state == State.RETRY_WAIT)

@@ -71,7 +71,10 @@ def _remarks(dag: Dag, node: int, expression: str) -> Iterator[tuple[str, str]]:
         what = f"{count[1]} is a number, which is neither true nor false"
         yield what, f"compare it: {count[1]} > 0"
     for one in references(expression):
-        yield from _unpublished(dag, one) if one.what == PARENTS else _uncounted(one)
+        if one.what == PARENTS:
+            yield from _unpublished(dag, one)
+        elif one.key and not _is_one_of(one.key, COUNTS):
+            yield f"a category has no {one.key}, so it is undefined", f"expected {with_or(COUNTS)}"
     for text, count in _OUTCOME_IS.findall(expression):
         if count:
             hint = f'a text stands in double quotes: "{count}"'
@@ -98,11 +101,6 @@ def _unpublished(dag: Dag, one: Reference) -> Iterator[tuple[str, str]]:
     if published is None or not (published.file or _is_one_of(one.key, published.attributes)):
         hint = f"expected {with_or(_OF_PARENTS)}, or what a PUBLISH line of {one.name} names"
         yield f"node {one.name} does not publish {one.key}, so it is undefined", hint
-
-
-def _uncounted(one: Reference) -> Iterator[tuple[str, str]]:
-    if one.key and not _is_one_of(one.key, COUNTS):
-        yield f"a category has no {one.key}, so it is undefined", f"expected {with_or(COUNTS)}"
 
 
 def _is_one_of(key: str, names: tuple[str, ...]) -> bool:

@@ -119,7 +119,9 @@ class LimitClasses:
         for node in nodes:
             number = of[node]
             if number not in with_it:
-                with_it[number] = self._number(_and(self.names[number], limit))
+                names = self.names[number]
+                has_it = limit.lower() in map(str.lower, names)
+                with_it[number] = self._number(names if has_it else (*names, limit))
             of[node] = with_it[number]
 
     def _number(self, limits: tuple[str, ...]) -> int:
@@ -128,10 +130,6 @@ class LimitClasses:
             self._numbers[key] = len(self.names)
             self.names.append(limits)
         return self._numbers[key]
-
-
-def _and(limits: tuple[str, ...], more: str) -> tuple[str, ...]:
-    return limits if more.lower() in map(str.lower, limits) else (*limits, more)
 
 
 APPLIED = (Applied(SharedLimit, shared_limit, of_new="SHARED_LIMIT", of_job=unchanged),)

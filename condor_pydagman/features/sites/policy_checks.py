@@ -55,8 +55,10 @@ def check(sites: Groups) -> None:
             leaving.take_back(sites, group, f"{runs} of its nodes failed there")
     for group, reason in sites.pop_unlucky():
         leaving.take_back(sites, group, reason)
-    if sites.missing:
-        _check_missing(sites)
+    now = run.now
+    for group, limit, since in list(_without_ads(sites)) if sites.missing else ():
+        if since + limit <= now:
+            leaving.take_back(sites, group, f"its site has had no ad for {now - since:.0f} s")
     _check_waiting(sites)
 
 
@@ -72,14 +74,6 @@ def _check_clocks(sites: Groups) -> None:
             waited = f"{run.now - clock.since:.0f} s"
             name = run.dag.names[clock.node]
             reason = f"job {job} of node {name} has been {clock.kind} for {waited}"
-            leaving.take_back(sites, group, reason)
-
-
-def _check_missing(sites: Groups) -> None:
-    run = sites.run
-    for group, limit, since in list(_without_ads(sites)):
-        if since + limit <= run.now:
-            reason = f"its site has had no ad for {run.now - since:.0f} s"
             leaving.take_back(sites, group, reason)
 
 

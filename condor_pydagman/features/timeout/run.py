@@ -127,12 +127,9 @@ class Timeouts(Feature):
         """Whether the clock is of jobs that are in the queue and not being removed."""
         if self.run.nodes.states[clock.node] != State.SUBMITTED or jobs.cluster != clock.cluster:
             return False
-        return not (jobs.removing or self._is_being_written(clock.node))
-
-    def _is_being_written(self, node: int) -> bool:
-        """Whether a record of this kind is on its way to the log and back."""
-        record, timed_out = self.run.written.record(OF_NODE, node), "TIMED_OUT"
-        return isinstance(record, do.AppendJournalRecord) and record.record == timed_out
+        record = self.run.written.record(OF_NODE, clock.node)  # on its way to the log and back
+        is_told = isinstance(record, do.AppendJournalRecord) and record.record == "TIMED_OUT"
+        return not (jobs.removing or is_told)
 
     def _journal(self, jobs: Jobs, clock: Clock) -> None:
         node, limits = clock.node, self.of_node(clock.node) or NO_TIMEOUT

@@ -92,7 +92,6 @@ def test_a_node_that_is_left_out_until_somebody_lets_it_run() -> None:
 def test_counts_in_words() -> None:
     counts = {"failed": 2, "skipped": 1234, "waiting": 0}
     assert list(in_words(counts)) == ["1,234 skipped", "2 failed"]
-    assert list(in_words(counts, [Shown.FAILED])) == ["2 failed"]
     assert done_of({**counts, "done": 1, "left_out": 3}) == 1238
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.graph import edges
 from condor_pydagman.graph.edges import Edges, Rows, ascending
+from condor_pydagman.graph.stepwise import at_once
 
 NODES = 7
 Line = tuple[list[int], list[int], bool]
@@ -28,7 +29,7 @@ def edges_of(lines: Sequence[Line], count: int = NODES) -> Edges:
     edges = Edges()
     for parents, children, weak in lines:
         edges.add(parents, children, weak)
-    edges.finish(count)
+    at_once(edges.finish(count))
     return edges
 
 
@@ -91,7 +92,7 @@ def test_nodes_with_other_numbers_keep_their_edges(lines: list[Line], new: list[
     for tails, heads, weak in lines:
         edges.add(tails, heads, weak)
     edges.renumber(array("i", new))
-    edges.finish(NODES)
+    at_once(edges.finish(NODES))
     before = edges_of(lines)
     for node in range(NODES):
         assert list(edges.children(new[node])) == [new[c] for c in before.children(node)]
@@ -127,7 +128,7 @@ def test_many_edges_at_once_are_as_many_lines(found: list[tuple[int, int]]) -> N
     edges.add([0], [1], True)
     edges.add_many([tail for tail, _ in found], [head for _, head in found])
     edges.add([5], [6], True)
-    edges.finish(NODES)
+    at_once(edges.finish(NODES))
     lines = [([0], [1], True), *(([p], [c], False) for p, c in found), ([5], [6], True)]
     before = edges_of(lines)
     assert (children(edges), parents(edges)) == (children(before), parents(before))
@@ -148,7 +149,7 @@ def test_a_product_of_five_thousand_takes_ten_thousand_entries() -> None:
     edges = Edges()
     edges.add(range(5000), range(5000, 10_000))
     assert len(edges) == 10_000
-    edges.finish(10_000)
+    at_once(edges.finish(10_000))
     assert edges.vertex_count == 10_001
     assert sum(1 for _ in edges.children(0)) == 5000
 

@@ -25,7 +25,8 @@ def test_very_many_errors_are_counted() -> None:
 
 
 def test_an_error_in_full() -> None:
-    found = ProcessingError("no", file="x.dag", line=3, text="RETRY A 1", hint="do this", also="so")
+    found = ProcessingError("no", file="x.dag", line=3, hint="do this", also="so")
+    found.text = "RETRY A 1"
     found.trail.append("Processing error at y.dag:7")
     assert str(found) == "ERROR: no"
     assert found.detail().split("\n") == [

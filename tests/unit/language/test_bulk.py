@@ -72,7 +72,7 @@ def test_simple_lines_begin_where_they_are_asked_for() -> None:
     simple = simple_of("FOO\nJOB A a\n\nJOB B b\n", 4, 2)
     assert simple is not None
     assert (simple.line, simple.lines) == (2, 3)
-    assert list(simple.job_lines()) == [2, 4]
+    assert list(simple.numbers("JOB")) == [2, 4]
     assert [number for number, _ in simple.numbered()] == [2, 3, 4]
 
 
@@ -127,7 +127,7 @@ def test_simple_lines_say_in_bulk_what_they_say_one_by_one(found: list[str]) -> 
     commands = list(iter_commands(taken, Reading("x.dag")))
     jobs = [command for command in commands if isinstance(command, Job)]
     assert list(simple.rows("JOB")) == [(job.name, job.submit) for job in jobs]
-    assert list(simple.job_lines()) == [job.line for job in jobs]
+    assert list(simple.numbers("JOB")) == [job.line for job in jobs]
     assert [(node, tuple(bulk.simple_pairs(pairs))) for node, pairs in simple.rows("VARS")] == [
         (command.node, command.pairs) for command in commands if isinstance(command, Vars)
     ]

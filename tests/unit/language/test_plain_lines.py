@@ -144,6 +144,6 @@ def compare(simple: SimpleLines, text: str) -> None:
     edges = simple.edges()
     if edges is not None:
         assert rows_of(edges) == searched("PARENT", text)
-    for numbers, word in ((simple.job_lines(), "JOB"), (simple.parent_lines(), "PARENT")):
+    for numbers, word in ((simple.numbers(kind), kind) for kind in ("JOB", "PARENT")):
         expected = [n for n, line in simple.numbered() if line.startswith(word)]
         assert list(numbers) == expected

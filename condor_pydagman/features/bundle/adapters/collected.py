@@ -83,7 +83,9 @@ def collect(order: CollectOrder, known: Known) -> Collected:
     """
     asked, directory = order.asked, os.path.join(order.directory, str(order.asked.number))
     runs = not asked.why
-    name = LIVE if runs and _is_streamed(directory) else RESULTS
+    head: Mapping[str, Any] = next(_objects(os.path.join(directory, TASKS)), {}) if runs else {}
+    # While the job runs its results may be in a file of their own.
+    name = LIVE if head.get("stream") is True else RESULTS
     state = _state(os.path.join(directory, name)) if runs else ()
     if state and known.state == state:
         return Collected(asked.number, "")
@@ -217,19 +219,15 @@ class _Home:
     def why(self) -> str:
         """Why the bundle has ended, and which nodes were running."""
         asked, results = self._order.asked, self._results
-        said = "" if results.hosts else _first_words(os.path.join(self._directory, ERRORS))
+        path = os.path.join(self._directory, ERRORS)  # what a runner that could not begin has said
+        first = b"" if results.hosts else next(_lines(path, MAX_WHY, MAX_WHY), b"")
+        said = first.decode("utf-8", "replace").strip()
         reason = f"{asked.why}: {said}" if said else asked.why
         if not (results.hosts or results.started or results.ended or results.released):
             results = self._told(LIVE)  # nothing has come home
         suspects = results.started - results.ended.keys() - results.released | self._robbed
         names = [node.name for number, node in self._nodes.items() if number in suspects]
         return f"{' '.join(reason.split())[:MAX_WHY]}\n{' '.join(names)}"
-
-
-def _is_streamed(directory: str) -> bool:
-    """Whether the results of a job are in the file `live` while it runs."""
-    head = next(_objects(os.path.join(directory, TASKS)), {})
-    return head.get("stream") is True
 
 
 def _state(path: str) -> State:
@@ -248,11 +246,6 @@ def _took(end: Mapping[str, Any]) -> float:
 def _entries(directory: str) -> set[str]:
     is_there = os.path.isdir(directory) and not os.path.islink(directory)
     return set(os.listdir(directory)) if is_there else set()
-
-
-def _first_words(path: str) -> str:
-    """What a runner that could not begin has said."""
-    return next(_lines(path, MAX_WHY, MAX_WHY), b"").decode("utf-8", "replace").strip()
 
 
 class Node(NamedTuple):
@@ -388,19 +381,16 @@ def _move(source: str, place: str) -> None:
         for name in os.listdir(source):
             _move(os.path.join(source, name), os.path.join(place, name))
         return
-    place = _written_at(place)
+    # As HTCondor writes a file: what a link leads to, which stays one.
+    path = os.path.realpath(place) if os.path.islink(place) else place
+    if os.path.isfile(path) or not os.path.lexists(path):
+        place = path
     try:
         os.replace(source, place)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
         shutil.move(source, place)
-
-
-def _written_at(place: str) -> str:
-    """Where HTCondor writes a file: what a link leads to, which stays one."""
-    path = os.path.realpath(place) if os.path.islink(place) else place
-    return path if os.path.isfile(path) or not os.path.lexists(path) else place
 
 
 class Events:
