@@ -162,8 +162,9 @@ def _parameters(word: str, field: str) -> Iterator[Parameter]:
         kind = f"Literal[{', '.join(map(_quoted, inner.keywords))}]"
     needs = part.default is rows.NEEDED
     default = "" if needs else _default(part, inner)
-    if default and isinstance(inner, rows.OneOf) and default == '""':
-        kind = kind.replace("Literal[", 'Literal["", ')
+    if isinstance(inner, rows.OneOf) and default == '""':
+        alone = len(inner.keywords) == 1  # it is said or not
+        kind, default = ("bool", "False") if alone else (kind.replace("[", '["", ', 1), default)
     yield Parameter(field, kind, default, False)
 
 

@@ -134,7 +134,7 @@ def life_of(run: NodeRun, of_dag: Run) -> Iterator[Moment]:
         moments += (moment._replace(text=which + moment.text) for moment in found)
     yield from moments
     if run.cached:
-        yield Moment(run.since, "done already: nothing has changed since its last run (CACHE)")
+        yield Moment(run.since, f"done already: {message(why_done(run))} (CACHE)")
     if run.skipped and run.since:  # in this run, not in an earlier one
         why = message(run.why) or "its PRE script returned the value of PRE_SKIP"
         how = "not needed" if run.is_unneeded else "skipped"

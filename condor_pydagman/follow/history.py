@@ -435,7 +435,8 @@ class History:
             node.attempts[-1].post = None
         elif off.kind is ScriptKind.PRE:
             node.attempts[-1].pre = None
-        self.run.put_offs[node.name] = off
+        others = self.run.put_offs.get(node.name, []) if off.kind is ScriptKind.HOLD else []
+        self.run.put_offs[node.name] = sorted([*others, off], key=lambda one: one.until)
 
     def _end_of_defer(self, number: int, kind: ScriptKind, value: int) -> None:
         """If the script has asked to be put off once more than its DEFER lets it, say so."""
@@ -454,7 +455,9 @@ class History:
         """A HOLD script has started or ended."""
         node = self.node(name)
         if node is not None:
-            self.run.put_offs.pop(name, None)
+            others = self.run.put_offs.pop(name, [])[what == "script.start" :]
+            if others:
+                self.run.put_offs[name] = others
             self.tell(what, time, node, script="HOLD", **data)
 
     def _post_ended(self, event: LogEvent) -> None:

@@ -424,7 +424,8 @@ class Run:
         removed_at: when the one or the other was; infinite if neither was, as `aborted_at` is.
         knobs: those that decide states, by fields of Config, as `.dagman.out` says.
         knob_places: to what a knob with a throttle is set and where, if it is not the default.
-        put_offs: scripts that were put off and not run since, by their nodes' names; see `put_off`.
+        put_offs: scripts that were put off and not run since, by their nodes' names; several of a
+            node are HOLD scripts of its jobs, the next to run first; see `put_off`.
         unstarted: why the last script of a node could not be started, by the node's name.
         complete: whether the nodes log was read from its beginning.
         awaited: whether the logs tell nothing of it yet; they may be of a run before.
@@ -472,7 +473,7 @@ class Run:
         self.removed_at = self.aborted_at = float("inf")
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}
-        self.put_offs: dict[str, PutOff] = {}
+        self.put_offs: dict[str, list[PutOff]] = {}
         self.unstarted: dict[str, str] = {}
         self.is_list = self.removed = self.awaited = False
         self.complete = True
@@ -484,8 +485,8 @@ class Run:
         return bool(self.halts) and not self.halts[-1].ended
 
     def put_off(self, node: NodeRun) -> PutOff | None:
-        """The script of a node that waits for its next run; None if none does."""
-        found = self.put_offs.get(node.name)
+        """The script of a node that is the next to run again; None if none is."""
+        found = self.put_offs.get(node.name, [None])[0]
         if found is None or node.attempts[-1].over:
             return None
         return found if node.status is _WHILE_OFF[found.kind] else None

@@ -67,11 +67,11 @@ class NodeOutput:
         """
         node = run.nodes.get(logged_name(self._name)) or NodeRun(self._name)
         most = len(node.attempts)
-        if which is not None and (which < 1 or (which > most and (over or most))):
+        if which is not None and (which < 1 or 0 < most < which):
             had = f"{self._title()} has had {number_of(most, 'attempt')}"
             raise UsageError(f"{had}: there is no attempt {which}, 1 is the first")
         if not node.attempts:
-            return self._not_started(node, over=over)
+            return self._not_started(node, over=over, last=which is None)
         attempt = node.attempts[-1 if which is None else which - 1]
         self._refuse_overwritten(node, attempt)
         return self._of_attempt(attempt, over=over)._replace(attempt=attempt.number + 1)
@@ -85,9 +85,9 @@ class NodeOutput:
     def _title(self) -> str:
         return f"node {message(self._name)}"
 
-    def _not_started(self, node: NodeRun, *, over: bool) -> Written:
+    def _not_started(self, node: NodeRun, *, over: bool, last: bool) -> Written:
         why = f"{self._title()} has not run: it is {LOOKS[shown_state(node)].word}"
-        if node.status is NodeStatus.DONE:
+        if node.status is NodeStatus.DONE and last:
             return self._of_earlier_run(why)
         comes = not over and node.status not in (NodeStatus.ERROR, NodeStatus.FUTILE)
         return Written({}, why, comes=comes, running=comes)
@@ -210,7 +210,7 @@ class NodeOutput:
         """Refuse an attempt whose file a later one has written over."""
         later = [one for one in node.attempts if one.number > attempt.number]
         begun = [one for one in later if one.queued_as.started]
-        if not begun or self._worker():
+        if not begun or self._kind == "log" or self._worker():  # HTCondor adds to a job's log
             return
         new = same_files(self._jobs(begun[-1]), self._kind)
         for path in same_files(self._jobs(attempt), self._kind):

@@ -167,7 +167,7 @@ class NodeCommands(Commands):
         queued: int | None = None,
         running: int | None = None,
         total: int | None = None,
-        warn: Literal["", "WARN"] = "",
+        warn: bool = False,
     ) -> Self:
         """How long the node's jobs may wait, run, and take.
 
@@ -177,7 +177,7 @@ class NodeCommands(Commands):
         Seconds; what is None is not in the line (see `Timeout`).
 
         Args:
-            warn: WARN if what takes longer is late, and goes on; '' if it fails.
+            warn: whether what takes longer is late, and goes on: WARN, else ''.
         """
         return self._add("TIMEOUT", queued=queued, running=running, total=total, warn=warn)
 

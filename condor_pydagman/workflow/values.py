@@ -37,6 +37,8 @@ def command(word: str, values: Mapping[str, Any]) -> Command:
         if isinstance(part, rows.Variants):
             fields.update(part.given(_chosen(word, part, value)))
         else:
+            if isinstance(part, rows.OneOf) and isinstance(value, bool):
+                value = part.keywords[0] if value else part.default
             fields[field] = _value(kind.__annotations__[field], field, value)
     made: Command = kind(0, **fields)
     return made

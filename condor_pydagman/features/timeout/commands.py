@@ -52,7 +52,7 @@ class TimeoutLine(NamedTuple):
     """TIMEOUT: seconds; what is None is not in the line (see `Timeout`).
 
     Attributes:
-        warn: WARN if what takes longer is late, and goes on; '' if it fails.
+        warn: whether what takes longer is late, and goes on: WARN, else ''.
     """
 
     line: int

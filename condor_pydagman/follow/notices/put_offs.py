@@ -30,9 +30,10 @@ def put_off_notices(facts: Facts) -> Iterator[Notice]:
     first = waiting[names[0]]
     left = first.until - facts.now
     when = f" at {local_text(first.until)}, in {duration(left)}" if left > 0 else " when it can"
-    scripts = number_of(len(names), "script")
-    who = scripts if len(names) > 1 else f"The {first.kind.name} script"
-    then = "; the first runs again" if len(names) > 1 else ", and runs again"
+    count = sum(len(run.put_offs[name]) for name in names)
+    scripts = number_of(count, "script")
+    who = scripts if count > 1 else f"The {first.kind.name} script"
+    then = "; the first runs again" if count > 1 else ", and runs again"
     sentence = f"{who} of {nodes_named(names)} asked to be put off{then}{when}."
     evidence = tuple(_evidence(name, waiting[name], facts) for name in names[:MAX_EXAMPLES])
     notice = Notice("script.put_off", Weight.WAITING, sentence, tuple(names), evidence)

@@ -10,6 +10,7 @@ import pytest
 from pytest_mock import MockerFixture
 
 from condor_pydagman.cli import pydagman
+from condor_pydagman.errors import FileError
 from condor_pydagman.features.cache.adapters import outlook as outlook_module
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import (
@@ -77,7 +78,7 @@ def test_nodes_by_a_pattern_and_all_of_them(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_what_can_not_be_taken(capsys: pytest.CaptureFixture[str]) -> None:
-    text = "x1: not taken: it did not end well when it last ran\n0 taken, 0"
+    text = "x1: not taken: it did not end well when it last ran, or runs now\n0 taken, 0"
     CacheFile("t.dag.cache").append([began_line("x1", "new", {"text": "t"})], {}, sync=False)
     assert said(capsys, "--take", "x1", code=1).startswith(text)
     assert "no node X with" in said(capsys, "--take", "X", code=1)
@@ -104,6 +105,24 @@ def test_one_choice_is_needed(capsys: pytest.CaptureFixture[str], words: list[st
     with pytest.raises(SystemExit, match="2"):
         pydagman.main(["rescue", "t.dag", *words])
     assert "--take is for NODE" in capsys.readouterr().err
+
+
+def test_a_full_disk_takes_no_results_away(work_directory: Path, mocker: MockerFixture) -> None:
+    cache, write = work_directory / "t.dag.cache", os.write
+    cache.write_text(f"{HEAD}\n{began_line('x1', 'r1', {'text': 't'})}{done_line('x1', 'r1', {})}")
+    kept = cache.read_text()
+    made = all_cached("x1")
+    made.submits[:] = ["a.sub"]
+
+    def full(fd: int, data: bytes) -> int:
+        if len(data) < 99:
+            raise OSError(28, "No space left on device")
+        return write(fd, data[:-9])
+
+    mocker.patch("os.write", side_effect=full)
+    with pytest.raises(FileError, match=r"No space left on device; nothing is taken$"):
+        take(made, str(cache), [0], "ann", is_live=False)
+    assert cache.read_text() == kept
 
 
 def test_a_node_that_a_run_has_begun_meanwhile_is_not_taken(

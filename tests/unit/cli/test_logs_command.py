@@ -237,6 +237,12 @@ def test_a_file_that_all_attempts_write(work_directory: Path, said: Callable[...
     assert "all attempts of node A write out, each over what the one before wrote" in err
 
 
+def test_an_event_log_has_all_attempts(work_directory: Path, said: Callable[..., Said]) -> None:
+    two_attempts(work_directory, "log = job.log\nqueue\n")
+    write("job.log", "one\ntwo\n")
+    assert said("A", "--attempt", "1", "--log") == (0, "one\ntwo\n", "")
+
+
 def test_the_attempt_before_one_that_waits(work_directory: Path, said: Callable[..., Said]) -> None:
     made = dag(work_directory, "JOB A a.sub\nRETRY A 3\n", "output = out\nqueue\n")
     made.submit("A", 7)

@@ -185,3 +185,10 @@ def test_a_hold_script_that_is_put_off(
         assert said("B", "-af", "reason")[1] == "no such file\n"
         logs.say("Running HOLD script of Node B...")
         assert "put off" not in explained()
+        for seconds in (90, 60, 70):
+            logs.say(
+                f"Deferring HOLD script of node B for {seconds} seconds (exit status was 4)..."
+            )
+        assert "3 scripts of node B asked to be put off; the first runs again" in explained()
+        logs.say("Running HOLD script of Node B...")
+        assert "2 scripts of node B asked to be put off" in explained()

@@ -34,7 +34,10 @@ OF_NODES: dict[str, list[tuple[Callable[[Any], Any], str]]] = {
     "PRIORITY": [(lambda a: a.priority(-5), "PRIORITY A -5")],
     "PRE_SKIP": [(lambda a: a.pre_skip(1), "PRE_SKIP A 1")],
     "TOLERANCE": [(lambda a: a.tolerance(5, percent=True), "TOLERANCE A 5%")],
-    "TIMEOUT": [(lambda a: a.timeout(running=600), "TIMEOUT A RUNNING 600")],
+    "TIMEOUT": [
+        (lambda a: a.timeout(running=600), "TIMEOUT A RUNNING 600"),
+        (lambda a: a.timeout(total=9, warn=True), "TIMEOUT A TOTAL 9 WARN"),
+    ],
     "CATEGORY": [(lambda a: a.category("big"), "CATEGORY A big")],
     "RUN_IF": [(lambda a: a.run_if("true", otherwise="DONE"), "RUN_IF A ELSE DONE true")],
     "PUBLISH": [(lambda a: a.publish(attributes=["x", "y"]), "PUBLISH A ATTRIBUTES x,y")],

@@ -79,7 +79,7 @@ def _keep(store: CacheFile, taken: Mapping[str, Record], before: Mapping[str, Re
         before: what was known when it was decided.
 
     Raises:
-        FileError: the store can't be opened.
+        FileError: the store can't be opened or written; it is as it was.
     """
     try:
         with store.alone():
@@ -88,9 +88,9 @@ def _keep(store: CacheFile, taken: Mapping[str, Record], before: Mapping[str, Re
             kept = {name: one for name, one in taken.items() if name not in begun}
             new = {name: one for name, one in kept.items() if name not in before}
             lines = [taken_line(*one) for one in kept.items()]
-            store.append([*list(whole_text(new))[1:], *lines], kept, sync=True)
+            store.append([*list(whole_text(new))[1:], *lines], kept, sync=True, needed=False)
     except OSError as error:
-        raise FileError(f"{store.path}: {error.strerror}") from None
+        raise FileError(f"{store.path}: {error.strerror}; nothing is taken") from None
     return begun
 
 
@@ -148,7 +148,7 @@ class _Outlook:
         if not problem and record.outputs is not None:
             new = Record(record.result, found.facts, outputs, self._who)
             self.taken[node.name] = self._records[node.name] = new
-        return problem if record.outputs is not None else NOT_WELL
+        return problem if record.outputs is not None else f"{NOT_WELL}, or runs now"
 
     def _how(self, parent: int) -> str:
         if self._found.get(parent):

@@ -53,22 +53,36 @@ class CacheFile:
             self._load()
         return self._records
 
-    def append(self, lines: Sequence[str], records: dict[str, Record], *, sync: bool) -> None:
-        """Add lines, and what they say; `sync`: they are on the disk when this returns."""
+    def append(
+        self, lines: Sequence[str], records: dict[str, Record], *, sync: bool, needed: bool = True
+    ) -> None:
+        """Add lines, and what they say; `sync`: they are on the disk when this returns.
+
+        Raises:
+            OSError: they can't be written, and are not `needed`: the file stays as it was.
+        """
         if not lines or self._foreign:
             return
         self._records.update(records)
         try:
             with self.alone() as fd:
-                new = not os.fstat(fd).st_size
-                is_known = self._seen == (None if new else self._identity())
-                data = "".join([store.HEAD + "\n"] * new + list(lines)).encode("ascii")
-                while data:
-                    data = data[os.write(fd, data) :]
-                if sync:
-                    os.fsync(fd)
+                size = end = os.fstat(fd).st_size
+                is_known = self._seen == (self._identity() if size else None)
+                data = "".join([store.HEAD + "\n"] * (not size) + list(lines)).encode("ascii")
+                try:
+                    while data:
+                        end += (written := os.write(fd, data))
+                        data = data[written:]
+                    if sync:
+                        os.fsync(fd)
+                except OSError:
+                    if not needed and os.fstat(fd).st_size == end:  # nobody has added lines behind
+                        os.ftruncate(fd, size)
+                    raise
             self._seen = self._identity() if is_known else None  # others have added lines
         except OSError as error:
+            if not needed:
+                raise
             self._give_up(error.strerror or str(error))
 
     @contextlib.contextmanager

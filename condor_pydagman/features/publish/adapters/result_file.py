@@ -4,6 +4,7 @@ only."""
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections import Counter
@@ -22,10 +23,10 @@ MAX_FILE_BYTES = 16_384  # of a file with what a node publishes
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}", re.ASCII)
 _WORD = "|".join(CLASSAD_WORDS)
 _NAMED_BY_WORD = re.compile(rf"(?:^|[;\[])\s*({_WORD})\s*=", re.IGNORECASE | re.MULTILINE)
-# Texts, names, remarks, numbers with a fraction or an exponent; and what else begins with a digit.
+# Texts, names, remarks; numbers with a fraction or an exponent; what else begins with a digit.
 _DIGITS = re.compile(
     r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_]\w*|//[^\n]*|/\*.*?\*/'
-    r"|\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+|\.\d+(?:e[-+]?\d+)?|(\d\w*)",
+    r"|(\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+|\.\d+(?:e[-+]?\d+)?)|(\d\w*)",
     re.ASCII | re.IGNORECASE | re.DOTALL,
 )
 MAX_INTEGER = 2**63 - 1
@@ -71,7 +72,7 @@ def _read_json(text: str) -> list[tuple[str, Any]]:
     """Names and values of a JSON object; Python and others also write NaN and Infinity into it."""
     try:
         pairs: list[tuple[str, Any]]
-        pairs = json.loads(text, object_pairs_hook=_Object, parse_int=_integer)
+        pairs = json.loads(text, object_pairs_hook=_Object, parse_int=_integer, parse_float=_real)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise BadResult(f"it begins with {{ but is not JSON: {place}: {error.msg}") from None
@@ -95,14 +96,21 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
+def _real(digits: str) -> float:
+    if math.isinf(float(digits)):
+        raise BadResult(f"{digits[:40]} is out of the range of numbers: it would be infinite")
+    return float(digits)
+
+
 def _check_numbers(text: str) -> None:
-    """Refuse integers that the ClassAd language takes for 0.
+    """Refuse integers that the ClassAd language takes for 0, and reals that it takes for infinite.
 
     Raises:
         BadResult: there is one.
     """
     for found in _DIGITS.finditer(text):
-        number = found[1] or "0"
+        _real(found[1] or "0")
+        number = found[2] or "0"
         if not number.isdigit() or len(number) > 30 or int(number) > MAX_INTEGER:
             raise BadResult(
                 f"{number[:40]} is not a decimal number up to {MAX_INTEGER}: write it as text, in"
