@@ -27,7 +27,7 @@ export class Details extends Card {
     this.tails = new Map(); // by file of the node, what was seen of its end
     this.state = el("p", { class: "node-state" });
     this.buttons = Object.fromEntries(Object.entries(NODE_COMMANDS).map(([command, known]) => [command,
-      button(known.label, () => this.node && run(live, command, someNodes([this.node])))]));
+      button(known.label, () => run(live, command, someNodes([this.node])))]));
     this.head.after(this.state,
       el("div", { class: "buttons", role: "group", "aria-label": "Commands for the node" }, Object.values(this.buttons)));
   }
@@ -63,7 +63,7 @@ export class Details extends Card {
   showState() {
     const state = this.live.stateOf(this.number) ?? this.node?.state;
     const can = this.live.overview?.controls?.can;
-    const key = `${state} ${can}`;
+    const key = `${state} ${can} ${this.node !== null}`; // a click before it has come would be lost
     if (!state || (key === this.shownKey && this.number === this.shownNumber)) return;
     this.shownKey = key;
     this.shownNumber = this.number;
@@ -71,7 +71,7 @@ export class Details extends Card {
     for (const [command, one] of Object.entries(this.buttons)) {
       const { states, tells } = NODE_COMMANDS[command];
       const fits = !states.length || isAmong(state, states);
-      one.disabled = !can || !fits;
+      one.disabled = !can || !fits || !this.node;
       one.title = fits ? tells : `${tells}. Only for nodes in these states: ${states.map(word).join(", ")}.`;
     }
   }
