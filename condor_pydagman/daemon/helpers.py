@@ -122,8 +122,8 @@ def open_helpers(run: DagRun, admin: Config) -> None:
 def foresee(dag: Dag, options: DagmanOptions, config: Config) -> dict[str, Foreseen]:
     """What features are to do, by their names; what they take for done is marked so.
 
-    Helpers are asked: by `how` DAG files are read, and with `checks_only` nothing is to be marked,
-    nor is the pool to be asked, which may take long.
+    Each helper's `foresee` is asked: `how` is how DAG files are read, and with `checks_only`, as
+    -lint asks, it marks nothing, nor does it ask the pool, which may take long.
     """
     how = build_options(options, config)
     helpers = ((name, _module(name)) for name in helpers_of(dag))

@@ -93,6 +93,10 @@ def getter(
     return text.getter(values)
 
 
+def _is_of_value(key: str) -> bool:
+    return key in value_rules.KEYS or value_rules.attribute_of(key) != ""
+
+
 class DescriptionRules:
     """Looks at one node after the other.
 
@@ -121,8 +125,7 @@ class DescriptionRules:
         dag = self._dag
         if dag.flags[node] & DONE:
             return
-        counts = lambda key: key in value_rules.KEYS or value_rules.attribute_of(key) != ""  # noqa: E731
-        if self._is_new("values", counts, variables, text):
+        if self._is_new("values", _is_of_value, variables, text):
             self._values(node, text, getter(variables, text))
         if self._with_files and self._firsts.job_is_first(node):
             where = dag.directories.get(node, "")

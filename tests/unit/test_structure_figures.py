@@ -88,7 +88,7 @@ LINES = {
     "follow": 4800,
     "graph": 4281,
     "language": 4038,
-    "lint": 3967,
+    "lint": 3970,
     "monitor": 3852,
     "picture": 3011,
     "placement": 13608,
@@ -102,9 +102,9 @@ LINES = {
 LINES_OF_TESTS = 136_010
 # Lines of the modules that a program may come to load, by imports in whatever place.
 REACH = {
-    "cli/submit_dag.py": 35_286,
+    "cli/submit_dag.py": 35_289,
     "cli/dagman.py": 35_087,
-    "cli/dag_checker.py": 18_050,
+    "cli/dag_checker.py": 18_053,
     "cli/watch.py": 30_778,
     "placement/data_node.py": 21_914,
 }
